@@ -138,6 +138,11 @@ TEST_CASE("what tiles do not know takes a warp a query") {
     CHECK(chosen(prefill(7, 64, 96), Precision::tf32) == AttentionKernel::warp);
     CHECK(chosen(prefill(7, 64, 80), Precision::f32) == AttentionKernel::warp);
     CHECK(chosen(prefill(7, 64, 52)) == AttentionKernel::warp);
+    // Tiles in f32 are for more keys than a short series has.
+    CHECK(chosen(prefill(1, 8, 64), Precision::tf32) == AttentionKernel::tiles);
+    CHECK(chosen(prefill(1, 8, 64), Precision::f32) == AttentionKernel::warp);
+    CHECK(chosen(prefill(7, 31, 64), Precision::f32) == AttentionKernel::warp);
+    CHECK(chosen(prefill(7, 32, 64), Precision::f32) == AttentionKernel::tiles);
     const auto differs = [](auto change) {
         Kernel kernel = decode(256, 7, 64);
         change(kernel);

@@ -56,6 +56,9 @@ struct AttentionLimits {
     static constexpr Index tile_most_head_dim_tf32 = 80;
     /// In f32 parts of keys and weights take registers beside them. Wider heads were not measured.
     static constexpr Index tile_most_head_dim_f32 = 64;
+    /// In f32, positions of fewer keys take warps. Eight of 12 heads took 8 us a layer more on tiles (`bench_cuda`,
+    /// `one_patch`: 0.486 ms on an H100); 32 take the same on both (`context_2048`).
+    static constexpr Index tile_fewest_keys_f32 = 32;
     static constexpr Index tile_keys = 64;     ///< Keys and values in shared memory.
     static constexpr Index tile_queries = 64;  ///< Of a block, 16 a warp.
     static constexpr Index tile_warp_queries = 16;
@@ -197,8 +200,10 @@ constexpr AttentionKernel select_attention(const AnyKernel& kernel, bool is_alig
     const Index tile_most_head_dim = precision == Precision::bf16   ? Limits::most_head_dim
                                      : precision == Precision::tf32 ? Limits::tile_most_head_dim_tf32
                                                                     : Limits::tile_most_head_dim_f32;
+    const bool is_short = precision == Precision::f32 && attention.is_prefill() &&
+                          attention.queries != QueryPlaces::last && keys_of(kernel) < Limits::tile_fewest_keys_f32;
     if (head_dim % Limits::tile_head_unit == 0 && head_dim <= tile_most_head_dim && has_one_width &&
-        !attention.scale_is_data && has_tile_pattern(kernel) &&
+        !attention.scale_is_data && has_tile_pattern(kernel) && !is_short &&
         tile_bytes_of(kernel, precision) <= device.shared_bytes_of_block) {
         return AttentionKernel::tiles;
     }

@@ -108,17 +108,7 @@ __global__ void __launch_bounds__(tile_detail::threads_of_block<K>, tile_detail:
     constexpr bool prefix_is_early = S::is_decode && K::prefix_is_early;
     extern __shared__ uint4 tile_memory[];
     auto& tile = *reinterpret_cast<TileOf<K, precision>*>(tile_memory);
-    // In f32, where registers are few, the numbers cost short attentions of a series more than they spare.
-    constexpr int few = queries_of_warp / 2;
-    constexpr bool asks =
-        precision != Precision::f32 || S::is_over_variates || !S::queries_are_positions || few < queries<K>;
-    const TilePlace<K> place([&] {
-        if constexpr (asks) {
-            return UsedExtents<K>(call);
-        } else {
-            return AllExtents<K>();
-        }
-    }());
+    const TilePlace<K> place(UsedExtents<K>{call});
     if (!prefix_is_early || !place.is_used()) {
         wait_for_predecessor();
         launch_dependents();

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <type_traits>
-
 #include <totograph/exec/cuda/attention/attention_sizes.hpp>
 #include <totograph/exec/cuda/attention/attention_tile.hpp>
 #include <totograph/exec/cuda/attention/suffix_rows.hpp>
@@ -22,9 +20,7 @@ class TilePlace {
     static constexpr int all_slices = S::samples * S::positions;
 
 public:
-    /// @param used  what of the attention is in use
-    template <class Used>
-    __device__ __forceinline__ explicit TilePlace(const Used& used) {
+    __device__ __forceinline__ explicit TilePlace(const UsedExtents<K>& used) {
         int block = static_cast<int>(blockIdx.x);
         first_query_ = block % query_tiles<K> * queries_of_block<K>;
         block /= query_tiles<K>;
@@ -43,9 +39,7 @@ public:
         }
         shared_.series = block;
         warp_query_ = first_query_ + (shares_keys<K> ? 0 : static_cast<int>(threadIdx.x) / warp_size * queries_of_warp);
-        if constexpr (!std::is_same_v<Used, AllExtents<K>>) {
-            is_used_ = has_used(used);
-        }
+        is_used_ = has_used(used);
         if constexpr (S::is_over_variates) {
             used_samples_ = used.template along<1>();
             used_variates_ = used.template along<2>();
@@ -108,8 +102,7 @@ public:
     }
 
 private:
-    template <class Used>
-    [[nodiscard]] __device__ __forceinline__ bool has_used(const Used& used) const {
+    [[nodiscard]] __device__ __forceinline__ bool has_used(const UsedExtents<K>& used) const {
         if (shared_.series >= used.template along<0>()) {
             return false;
         }

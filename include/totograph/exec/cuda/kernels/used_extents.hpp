@@ -59,10 +59,6 @@ struct AllExtents {
     [[nodiscard]] __device__ __forceinline__ bool has_place(const Place<K, rank>&) const {
         return true;
     }
-    template <int axis>
-    [[nodiscard]] __device__ __forceinline__ constexpr std::int32_t along() const {
-        return static_cast<std::int32_t>(K::kernel.iteration.extents[static_cast<std::size_t>(axis)]);
-    }
 };
 
 /// How many of `extent` indices are in use, as one of the values of the state of bounds says. No template: there would
