@@ -134,11 +134,13 @@
 #include <totograph/serve/explain/impl/explain_text.hpp>
 #include <totograph/serve/explain/impl/explanation.hpp>
 #include <totograph/serve/explain/impl/measure_cpu_speed.hpp>
+#include <totograph/serve/impl/background_captures.hpp>
 #include <totograph/serve/impl/builder.hpp>
 #include <totograph/serve/impl/mode.hpp>
 #include <totograph/serve/impl/result_pool.hpp>
 #include <totograph/serve/impl/routing.hpp>
 #include <totograph/serve/impl/served_backend.hpp>
+#include <totograph/serve/impl/served_slots.hpp>
 #include <totograph/serve/impl/service.hpp>
 #include <totograph/serve/impl/synthetic_request.hpp>
 #include <totograph/serve/impl/turn_lock.hpp>

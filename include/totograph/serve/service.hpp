@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <memory>
@@ -11,29 +10,23 @@
 #include <string_view>
 #include <vector>
 
-#include <totograph/core/error.hpp>
-#include <totograph/core/log.hpp>
+#include <totograph/core/shape.hpp>
 #include <totograph/forecast/bucket.hpp>
-#include <totograph/forecast/bucket_choice.hpp>
 #include <totograph/forecast/cuda/device_forecast.hpp>
 #include <totograph/forecast/cuda/device_series.hpp>
 #include <totograph/forecast/forecast.hpp>
-#include <totograph/forecast/request.hpp>
-#include <totograph/forecast/request_parts.hpp>
 #include <totograph/forecast/series.hpp>
-#include <totograph/serve/backends/backend.hpp>
 #include <totograph/serve/backends/backend_registry.hpp>
-#include <totograph/serve/background_build.hpp>
-#include <totograph/serve/builder.hpp>
 #include <totograph/serve/explain/explanation.hpp>
 #include <totograph/serve/metrics/expect_forecast.hpp>
 #include <totograph/serve/metrics/metrics.hpp>
+#include <totograph/serve/metrics/snapshot.hpp>
 #include <totograph/serve/mode.hpp>
 #include <totograph/serve/result_pool.hpp>
 #include <totograph/serve/routing.hpp>
 #include <totograph/serve/served_backend.hpp>
+#include <totograph/serve/served_slots.hpp>
 #include <totograph/serve/service_options.hpp>
-#include <totograph/serve/stance.hpp>
 #include <totograph/serve/turn_lock.hpp>
 #include <totograph/serve/warm_up_report.hpp>
 
@@ -56,7 +49,7 @@ public:
     explicit ForecastService(const BackendRegistry& registry, const ServiceOptions& options = {});
     ForecastService(const ForecastService&) = delete;
     ForecastService& operator=(const ForecastService&) = delete;
-    ~ForecastService();
+    ~ForecastService() = default;
 
     /// Builds and runs every bucket that requests can reach, in the mode that serves it. From then on `is_ready()`, and
     /// needing anything else is a recapture. May be called again, such as after `set_mode`. The forecasts that it makes
@@ -67,7 +60,7 @@ public:
 
     /// Whether the last warm-up succeeded, and everything that was warmed up and not released since is built in the
     /// mode that serves it now. Any thread may ask at any time.
-    [[nodiscard]] bool is_ready() const noexcept { return is_ready_.load(std::memory_order_relaxed); }
+    [[nodiscard]] bool is_ready() const noexcept { return slots_.is_ready(); }
 
     /// How many calls wait for their turn. Any thread may ask at any time.
     [[nodiscard]] std::size_t waiting() const noexcept { return turn_.waiting(); }
@@ -119,15 +112,16 @@ public:
     /// The mode of requests that no route gives a mode of its own.
     [[nodiscard]] Mode mode() const {
         const std::scoped_lock turn(turn_);
-        return routing_.routes.back().mode;
+        return slots_.routing().routes.back().mode;
     }
     /// The name of the backend of requests that no route takes.
     [[nodiscard]] const std::string& backend() const {
         const std::scoped_lock turn(turn_);
-        return routing_.backends[routing_.routes.back().backend].name;
+        const detail::Routing& routing = slots_.routing();
+        return routing.backends[routing.routes.back().backend].name;
     }
     /// The buckets of all backends that routes name.
-    [[nodiscard]] const std::vector<Bucket>& buckets() const noexcept { return buckets_; }
+    [[nodiscard]] const std::vector<Bucket>& buckets() const noexcept { return slots_.buckets(); }
 
     /// Bytes that everything built holds beside the weights, without the results.
     [[nodiscard]] std::size_t memory_bytes() const;
@@ -144,12 +138,13 @@ public:
     /// The name of the backend that requests of so many series go to.
     [[nodiscard]] const std::string& backend_of(Index batch) const {
         const std::scoped_lock turn(turn_);
-        return routing_.backends[routing_.of(batch).backend].name;
+        const detail::Routing& routing = slots_.routing();
+        return routing.backends[routing.of(batch).backend].name;
     }
     /// The mode that serves requests of so many series.
     [[nodiscard]] Mode mode_of(Index batch) const {
         const std::scoped_lock turn(turn_);
-        return routing_.of(batch).mode;
+        return slots_.routing().of(batch).mode;
     }
 
     /// What runs for requests of a bucket: on the backend that serves as many series as it has, in the mode that it
@@ -161,48 +156,13 @@ public:
 private:
     using Clock = std::chrono::steady_clock;
 
-    /// After everything that a service's being ready depends on, for threads that may not look at it themselves.
-    void update_ready() noexcept;
-
-    /// Values of a result that fills the bucket whose results are largest.
-    [[nodiscard]] std::size_t largest_result() const;
-
-    void require_bucket(const Bucket& bucket) const;
-
-    /// The cheapest bucket that holds a request; counts those that none holds.
-    std::size_t bucket_for(const detail::ServedBackend& served, const Series& series, const ForecastOptions& options);
-
-    /// Puts what was built in the background into its place, if it is done; or waits until it is.
-    void take_what_was_built(bool waits);
-
-    /// Begins to build what serves a bucket, where so many requests came that it pays, and nothing is being built.
-    void capture_in_background(std::size_t backend, std::size_t which, Mode mode);
-
-    /// What serves a request: what is there, or what is built for it. While it is this thread's turn.
-    detail::Slot& slot_for(const Series& series, const ForecastOptions& options, ValuesOn values = ValuesOn::host);
-
-    /// What serves a request by this thread's stance, when that is not what serves it as a rule, or is not there.
-    detail::Slot& find_or_build(std::size_t backend, std::size_t which, Mode mode, const Series& series,
-                                const ForecastOptions& options, ValuesOn values);
     template <class Given>
     cuda::DeviceForecast put_on(detail::Slot& slot, void* stream, const Given& series, const ForecastOptions& options);
 
-    /// Counts a recapture. Throws when the stance forbids it.
-    static void recapture(const detail::ServedBackend& served, std::size_t which, Mode mode, Stance stance,
-                          ForecastCounters& counters);
-
     mutable detail::TurnLock turn_;  ///< Guards all below, but what any thread may ask at any time.
-    detail::Routing routing_;
     std::shared_ptr<Metrics> metrics_;
-    detail::Builder builder_;
-    int capture_after_;
-    std::unique_ptr<detail::BackgroundBuild> background_;
-    std::vector<Bucket> buckets_;
+    detail::ServedSlots slots_;  // behind the metrics that it counts in
     detail::ResultPool results_;
-    bool samples_by_default_ = false;
-    bool is_warm_ = false;   ///< The last warm-up succeeded.
-    bool was_warm_ = false;  ///< One did: from then on, needing what is not built is a recapture.
-    std::atomic<bool> is_ready_{false};
 };
 
 }  // namespace totograph::serve
