@@ -7,6 +7,7 @@
 
 #include <totograph/core/shape.hpp>
 #include <totograph/exec/cuda/gemm/gemm_group.hpp>
+#include <totograph/exec/cuda/runtime/next_begins.hpp>
 
 // What a program launches, in words that are constants.
 
@@ -79,14 +80,15 @@ struct Launch {
     std::array<unsigned, most_gemms_together> weights{};
     bool query_is_bf16 = false;      ///< Of a lone attention: its queries are stored as bf16.
     bool keys_are_bf16 = false;      ///< Its keys and values are.
-    bool prefix_is_early = false;    ///< Its prefix was written before the launch before this one.
+    bool prefix_is_early = false;    ///< Its prefix is written by no launch that may still run when it begins.
     bool input_moves = false;        ///< Of GEMMs: the input lies at a position.
     DirectEpilogue direct;           ///< Of a lone GEMM that is not skinny.
     bool residual_is_early = false;  ///< Its residual was written before the launch before this one.
-    MixtureDraws draws;              ///< Of GEMMs that are not skinny: the two last steps draw from them.
-    int layer = -1;                  ///< Of GEMMs: the transformer layer of the weights, if any.
-    int layer_step = 0;              ///< As of `Node`, and
-    int loop = 0;                    ///< the loop whose layer it is.
+    NextBegins next_begins = NextBegins::after_wait;
+    MixtureDraws draws;  ///< Of GEMMs that are not skinny: the two last steps draw from them.
+    int layer = -1;      ///< Of GEMMs: the transformer layer of the weights, if any.
+    int layer_step = 0;  ///< As of `Node`, and
+    int loop = 0;        ///< the loop whose layer it is.
 
     /// Whether the steps run one after the other in one kernel.
     [[nodiscard]] constexpr bool is_sequence() const { return kind == LaunchKind::segment || kind == LaunchKind::rows; }

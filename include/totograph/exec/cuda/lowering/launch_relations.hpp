@@ -7,6 +7,8 @@
 #include <totograph/exec/cuda/lowering/launch.hpp>
 #include <totograph/exec/cuda/lowering/step_relations.hpp>
 #include <totograph/graph/kernel.hpp>
+#include <totograph/graph/loop.hpp>
+#include <totograph/graph/loops.hpp>
 #include <totograph/graph/op.hpp>
 
 // What launches are to the layers of a model, and to those before and after them.
@@ -25,23 +27,39 @@ constexpr void find_layer(Launch& launch) {
     launch.loop = Program::graph[node].loop;
 }
 
-/// Whether the launch before a step of decoding writes neither the attention's prefix nor what tells its keys' number.
-/// What earlier launches write can be read as soon as the kernel begins: the one before began after they had ended.
+/// Whether a step is an attention of decoding, whose prefix is read before anything else.
 template <class Program>
-constexpr bool has_early_prefix(int attention, const Launch& before) {
+constexpr bool has_prefix(int step) {
+    const Kernel& kernel = kernel_of<Program>(step);
+    return kernel.op == Op::attention && kernel.attention.is_decode(kernel.iteration[3]);
+}
+
+/// Whether a launch writes neither such an attention's prefix nor what tells its keys' number.
+template <class Program>
+constexpr bool leaves_prefix(int attention, const Launch& other) {
     const Step& step = step_of<Program>(attention);
-    const Kernel& kernel = kernel_of<Program>(attention);
-    const AttentionDescription& described = kernel.attention;
-    bool is_early = kernel.op == Op::attention && described.is_decode(kernel.iteration[3]);
-    for (int i = before.first; is_early && i < before.first + before.count; ++i) {
-        is_early = !reads_position<Program>(attention, step_of<Program>(i).output);
+    const AttentionDescription& described = kernel_of<Program>(attention).attention;
+    bool leaves = true;
+    for (int i = other.first; leaves && i < other.first + other.count; ++i) {
+        leaves = !reads_position<Program>(attention, step_of<Program>(i).output);
         for (const int read_early : {1, 2, AttentionDescription::length_input,
                                      described.has_suffix ? AttentionDescription::suffix_length_input : 1}) {
             const Reference& operand = step.operands[static_cast<std::size_t>(read_early)];
-            is_early = is_early && operand.position < 0 && !may_overlap<Program>(step_of<Program>(i).output, operand);
+            leaves = leaves && operand.position < 0 && !may_overlap<Program>(step_of<Program>(i).output, operand);
         }
     }
-    return is_early;
+    return leaves;
+}
+
+/// Whether iterations of a loop that the tables leave out may lie between two steps.
+template <class Program>
+constexpr bool are_iterations_between(int before, int after) {
+    bool result = false;
+    for (int i = 0; i < Program::loops.count; ++i) {
+        const LoopPart& steps = Program::loops[i].steps;
+        result = result || (steps.count > 0 && before < steps.first - steps.count && after >= steps.first);
+    }
+    return result;
 }
 
 /// Whether nothing that a launch touches, but for the result of one of its steps, lies where that result does: then it

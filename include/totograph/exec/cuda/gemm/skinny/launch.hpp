@@ -13,6 +13,7 @@
 #include <totograph/exec/cuda/kernels/kernel_call.hpp>
 #include <totograph/exec/cuda/runtime/device_traits.hpp>
 #include <totograph/exec/cuda/runtime/kernel_launcher.hpp>
+#include <totograph/exec/cuda/runtime/next_begins.hpp>
 
 // Skinny GEMMs of one input, in one launch.
 
@@ -29,7 +30,7 @@ struct ReductionAt<At, true> {
 };
 
 /// GEMMs of one input in one launch: blocks of the first, then of the next.
-template <class Reduction, class... Members>
+template <NextBegins next, class Reduction, class... Members>
 struct SkinnyGroup {
     static constexpr int count = sizeof...(Members);
 
@@ -71,14 +72,14 @@ public:
         return best;
     }();
     static constexpr int blocks_per_multiprocessor = [] {
-        if (is_tiled) {
+        if constexpr (is_tiled) {
             return 1;
+        } else {
+            // Weights and inputs of a small k take few registers, so that more blocks fit on a multiprocessor.
+            constexpr int chunks = std::max({skinny_detail::Chunks<Members>::per_warp...});
+            constexpr int registers = std::max({SkinnyBlock<Members, Reduction, next>::operand_registers...});
+            return chunks <= 3 || registers <= 64 ? 3 : chunks <= 16 ? 2 : 1;
         }
-        // Weights of a small k take few registers, so that more blocks fit on a multiprocessor.
-        constexpr Index largest_k = std::max({Members::K::kernel.k...});
-        constexpr Index of_warps =
-            std::max({Index{skinny_detail::Chunks<Members>::k}...}) * (block_threads / warp_size);
-        return largest_k <= 3 * of_warps ? 3 : largest_k <= 16 * of_warps ? 2 : 1;
     }();
 
 private:
@@ -101,9 +102,9 @@ public:
             if (block >= 0 && block < own) {
                 const KernelCall& norm_call = calls.call[norm_has_operands ? count : index];
                 if constexpr (is_tiled) {
-                    SkinnyTilesBlock<Member, Reduction, groups>::run(calls.call[index], norm_call, block, memory);
+                    SkinnyTilesBlock<Member, Reduction, next, groups>::run(calls.call[index], norm_call, block, memory);
                 } else {
-                    SkinnyBlock<Member, Reduction>::run(calls.call[index], norm_call, block);
+                    SkinnyBlock<Member, Reduction, next>::run(calls.call[index], norm_call, block);
                 }
             }
             block -= own;

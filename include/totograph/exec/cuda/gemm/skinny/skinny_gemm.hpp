@@ -13,6 +13,7 @@
 #include <totograph/exec/cuda/kernels/packs.hpp>
 #include <totograph/exec/cuda/kernels/reduction.hpp>
 #include <totograph/exec/cuda/runtime/dependent_launch.hpp>
+#include <totograph/exec/cuda/runtime/next_begins.hpp>
 #include <totograph/graph/kernel.hpp>
 
 // GEMMs of few rows. They are bound by reading the weights once, so each thread asks for all that
@@ -23,7 +24,7 @@ namespace totograph::cuda {
 
 /// `skinny_n` columns of one GEMM of up to `skinny_m` rows, by one block. `Reduction` is the kernel of
 /// a norm of the GEMM's input (or `NoReduction`), whose result is an operand of the chain.
-template <class Member, class Reduction>
+template <class Member, class Reduction, NextBegins next>
 class SkinnyBlock {
     using K = typename Member::K;
     using Source = Epilogue<K>;
@@ -54,6 +55,10 @@ class SkinnyBlock {
     using Accumulators = float[factors][4];
 
 public:
+    /// Registers of a thread for weights and inputs.
+    static constexpr int operand_registers =
+        static_cast<int>((sizeof(skinny_detail::Weights<Member, 1>) + sizeof(Inputs)) / sizeof(std::uint32_t));
+
     static __device__ void run(const KernelCall& call, const KernelCall& norm_call, int block) {
         __shared__ Partial partial;
         __shared__ Squares squares;
@@ -72,8 +77,7 @@ public:
             load_chain_operands<Member::weight_operands>(call, place, values);
         }
 
-        wait_for_predecessor();
-        launch_dependents();
+        wait_and_launch_dependents<next>();
 
         // May read a position: before there is anything else to wait for.
         auto* const out = call.output.get<Output<K>>(call.report);
