@@ -52,6 +52,12 @@ public:
     template <std::size_t which>
     static constexpr bool streams = Memory::template streams<which>;
 
+    /// Whether the first kernel of a program waits for what was launched before, and then begins to read.
+    template <std::size_t which>
+    static constexpr bool waits_first() {
+        return LaunchAt<ProgramAt<which>, streams<which>, 0>::launch.is_sequence();
+    }
+
     /// Which of the programs will ever run. GEMMs of the others are not tuned.
     using Runs = std::array<bool, sizeof...(Programs)>;
     static constexpr Runs all_run = [] {

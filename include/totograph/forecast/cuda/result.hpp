@@ -10,6 +10,7 @@
 #include <totograph/core/not_finite.hpp>
 #include <totograph/core/shape.hpp>
 #include <totograph/exec/cuda/kernels/collect.hpp>
+#include <totograph/exec/cuda/kernels/copy_few.hpp>
 #include <totograph/exec/cuda/runtime/check.hpp>
 #include <totograph/exec/cuda/runtime/memory.hpp>
 #include <totograph/forecast/bucket.hpp>
@@ -47,6 +48,7 @@ public:
                          static_cast<unsigned>(plan.bucket.batch * variates));
         collect_kernel<values, variates, steps, told><<<tiles, block_threads, 0, stream>>>(
             reinterpret_cast<const float*>(forecast), reinterpret_cast<float*>(on_device_.data()),
+            is_small(plan) ? reinterpret_cast<float*>(on_host_.data()) : nullptr,
             reinterpret_cast<const std::int32_t*>(request), not_finite());
         check(cudaGetLastError(), "launching a kernel");
     }
@@ -56,8 +58,11 @@ public:
         return {reinterpret_cast<const float*>(on_device_.data()), request, plan.values(request.samples), not_finite()};
     }
 
-    /// Puts the copy of a request's result to the host onto a stream.
+    /// Puts the copy of a request's result to the host onto a stream, unless what writes the result has made it.
     void copy_to_host(const ForecastPlan& plan, const Bucket& request, cudaStream_t stream) const {
+        if (is_small(plan)) {
+            return;
+        }
         check(cudaMemcpyAsync(on_host_.data(), on_device_.data(), on_device(plan, request).size() * sizeof(float),
                               cudaMemcpyDeviceToHost, stream),
               "copying the result");
@@ -78,6 +83,9 @@ public:
     }
 
 private:
+    /// Whether the result is written to the host as well as to the device.
+    static constexpr bool is_small(const ForecastPlan& plan) { return plan.result_size() * sizeof(float) <= few_bytes; }
+
     DeviceMemory on_device_;
     PinnedMemory on_host_;
     PinnedMemory not_finite_;  ///< A number.

@@ -245,7 +245,8 @@ private:
         void before(cudaStream_t stream) const {
             constexpr auto range = Executor::States::template inputs_of<typename Executor::template ProgramAt<which>>;
             if constexpr (range.begin < range.end) {
-                runner->inputs_.copy(runner->executor_, stream, range.begin, range.end - range.begin);
+                runner->inputs_.template copy_before_program<Executor::template waits_first<which>()>(
+                    runner->executor_, stream, range.begin, range.end - range.begin);
             }
         }
         /// The copy of the request, and its result.
@@ -341,7 +342,7 @@ private:
     [[nodiscard]] auto recording(bool copies = graph_copies) const {
         const auto begin = [this, copies](cudaStream_t stream) {
             if (copies) {
-                inputs_.copy(executor_, stream);
+                inputs_.template copy_before_program<Executor::template waits_first<0>()>(executor_, stream);
             }
         };
         return std::pair(begin, [this](cudaStream_t stream) { collect_on(stream); });

@@ -9,6 +9,7 @@
 
 #include <cuda_runtime.h>
 
+#include <totograph/exec/cuda/kernels/copy_few.hpp>
 #include <totograph/exec/cuda/runtime/check.hpp>
 #include <totograph/exec/cuda/runtime/memory.hpp>
 #include <totograph/forecast/bucket.hpp>
@@ -51,6 +52,18 @@ public:
         check(cudaMemcpyAsync(executor.inputs() + begin, memory_.data() + begin + further, bytes,
                               cudaMemcpyHostToDevice, stream),
               "copying the inputs");
+    }
+
+    /// The same right before a program.
+    /// @tparam waits_first  as `Executor::waits_first` says of the program
+    template <bool waits_first>
+    void copy_before_program(const Executor& executor, cudaStream_t stream, std::size_t begin = 0,
+                             std::size_t bytes = input_bytes) const {
+        if (waits_first && can_copy_few(bytes)) {
+            copy_few(executor.inputs() + begin, memory_.data() + begin, bytes, stream);
+        } else {
+            copy(executor, stream, begin, bytes);
+        }
     }
 
     /// What is here is no longer what a request has left.

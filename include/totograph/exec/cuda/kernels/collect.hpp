@@ -17,11 +17,14 @@ inline constexpr int collect_tile = 32;
 /// (the four extents, in this order but for `values`, which is its last), without gaps; in tiles through shared memory
 /// so that both sides are read and written in order. Blocks: (tiles of steps, tiles of values, batch * variates).
 ///
+/// Writes them to `on_host` as well, in memory of the host, unless it is null.
+///
 /// Adds how many values are no finite numbers to `not_finite`, in memory of the host, which reads it once the kernel
 /// has ended. Where they are told by marks, takes these off.
 template <Index values, Index variates, Index steps, NotFinite told>
 __global__ void __launch_bounds__(block_threads)
-    collect_kernel(const float* in, float* out, const std::int32_t* request, std::uint32_t* not_finite) {
+    collect_kernel(const float* in, float* out, float* on_host, const std::int32_t* request,
+                   std::uint32_t* not_finite) {
     wait_for_predecessor();
     launch_dependents();
     __shared__ float tile[collect_tile][collect_tile + 1];
@@ -58,8 +61,12 @@ __global__ void __launch_bounds__(block_threads)
         const Index value = first_value + column;
         const Index step = first_step + row;
         if (value < wanted_values && step < horizon) {
-            out[((series * wanted_variates + variate) * horizon + step) * wanted_values + value] =
-                without_mark(tile[column][row], told);
+            const Index place = ((series * wanted_variates + variate) * horizon + step) * wanted_values + value;
+            const float found = without_mark(tile[column][row], told);
+            out[place] = found;
+            if (on_host != nullptr) {
+                on_host[place] = found;
+            }
         }
     }
 }
