@@ -16,7 +16,7 @@ awk 'BEGIN {
         printf "%d,%.4f,%s,%d\n", 60 * row, 10 + 3 * sin(row / 4), row % 5 == 0 ? "" : row % 9, row
     }
 }' > series.csv
-sizes=(series.csv --timestamp time --variates 3 --contexts 100 --horizons 20 --samples 8 --execution-mode default)
+sizes=(series.csv --timestamp time --variates 3 --contexts 100 --horizons 20 --samples 2 --execution-mode default)
 small=("${sizes[@]}" --slowest 1000)
 once=("${small[@]}" --iterations 1)  # where three repetitions show no more than one
 

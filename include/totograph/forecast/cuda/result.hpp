@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <span>
 
 #include <cuda_runtime.h>
@@ -28,11 +29,12 @@ public:
     explicit ForecastResult(const ForecastPlan& plan)
         : on_device_(plan.result_size() * sizeof(float)),
           on_host_(plan.result_size() * sizeof(float)),
+          written_(written_bytes(plan)),
           not_finite_(sizeof(std::uint32_t)) {}
 
     /// Page-locked memory of the host that one takes.
     static constexpr std::size_t pinned_bytes(const ForecastPlan& plan) {
-        return plan.result_size() * sizeof(float) + sizeof(std::uint32_t);
+        return plan.result_size() * sizeof(float) + written_bytes(plan) + sizeof(std::uint32_t);
     }
 
     /// Before a forecast, when nothing runs that writes to it.
@@ -48,8 +50,7 @@ public:
                          static_cast<unsigned>(plan.bucket.batch * variates));
         collect_kernel<values, variates, steps, told><<<tiles, block_threads, 0, stream>>>(
             reinterpret_cast<const float*>(forecast), reinterpret_cast<float*>(on_device_.data()),
-            is_small(plan) ? reinterpret_cast<float*>(on_host_.data()) : nullptr,
-            reinterpret_cast<const std::int32_t*>(request), not_finite());
+            reinterpret_cast<float*>(written_.data()), reinterpret_cast<const std::int32_t*>(request), not_finite());
         check(cudaGetLastError(), "launching a kernel");
     }
 
@@ -58,9 +59,9 @@ public:
         return {reinterpret_cast<const float*>(on_device_.data()), request, plan.values(request.samples), not_finite()};
     }
 
-    /// Puts the copy of a request's result to the host onto a stream, unless what writes the result has made it.
+    /// Puts the copy of a request's result to the host onto a stream, unless a kernel has written it there.
     void copy_to_host(const ForecastPlan& plan, const Bucket& request, cudaStream_t stream) const {
-        if (is_small(plan)) {
+        if (written_.size() > 0) {
             return;
         }
         check(cudaMemcpyAsync(on_host_.data(), on_device_.data(), on_device(plan, request).size() * sizeof(float),
@@ -68,10 +69,14 @@ public:
               "copying the result");
     }
 
-    /// That copy, when it is there.
+    /// The result on the host, when all that the stream had has ended. Forecasts whose results stay on the device leave
+    /// it as it is, so what kernels have written is copied.
     [[nodiscard]] Forecast on_host(const ForecastPlan& plan, const Bucket& request) const noexcept {
         const std::span<const float> values(reinterpret_cast<const float*>(on_host_.data()),
                                             on_device(plan, request).size());
+        if (written_.size() > 0) {
+            std::memcpy(on_host_.data(), written_.data(), values.size_bytes());
+        }
         return {values,          request.batch,   request.variates,
                 request.horizon, request.samples, static_cast<Index>(*not_finite()),
                 plan.levels};
@@ -83,11 +88,15 @@ public:
     }
 
 private:
-    /// Whether the result is written to the host as well as to the device.
-    static constexpr bool is_small(const ForecastPlan& plan) { return plan.result_size() * sizeof(float) <= few_bytes; }
+    /// Of a result that kernels write to the host as well as to the device; 0 for one that is copied.
+    static constexpr std::size_t written_bytes(const ForecastPlan& plan) {
+        const std::size_t bytes = plan.result_size() * sizeof(float);
+        return bytes <= few_bytes ? bytes : 0;
+    }
 
     DeviceMemory on_device_;
     PinnedMemory on_host_;
+    PinnedMemory written_;     ///< By each forecast, wherever its result is wanted; empty where none is.
     PinnedMemory not_finite_;  ///< A number.
 };
 

@@ -78,7 +78,7 @@ public:
             // Weights and inputs of a small k take few registers, so that more blocks fit on a multiprocessor.
             constexpr int chunks = std::max({skinny_detail::Chunks<Members>::per_warp...});
             constexpr int registers = std::max({SkinnyBlock<Members, Reduction, next>::operand_registers...});
-            return chunks <= 3 || registers <= 64 ? 3 : chunks <= 16 ? 2 : 1;
+            return chunks <= 3 || registers <= 72 ? 3 : chunks <= 16 ? 2 : 1;
         }
     }();
 
