@@ -11,8 +11,8 @@
 #include <totograph/core/not_finite.hpp>
 #include <totograph/core/shape.hpp>
 #include <totograph/exec/cuda/kernels/collect.hpp>
-#include <totograph/exec/cuda/kernels/copy_few.hpp>
 #include <totograph/exec/cuda/runtime/check.hpp>
+#include <totograph/exec/cuda/runtime/copy_few.hpp>
 #include <totograph/exec/cuda/runtime/memory.hpp>
 #include <totograph/forecast/bucket.hpp>
 #include <totograph/forecast/cuda/device_forecast.hpp>

@@ -9,8 +9,8 @@
 
 #include <cuda_runtime.h>
 
-#include <totograph/exec/cuda/kernels/copy_few.hpp>
 #include <totograph/exec/cuda/runtime/check.hpp>
+#include <totograph/exec/cuda/runtime/copy_few.hpp>
 #include <totograph/exec/cuda/runtime/memory.hpp>
 #include <totograph/forecast/bucket.hpp>
 #include <totograph/forecast/cuda/gather_series.hpp>
