@@ -54,9 +54,12 @@ void check_calls(const Counts& found, const Counts& expected) {
 template <tg::Bucket bucket, tg::cuda::Precision precision>
 void check_promises() {
     const auto weights = tg::load<Model>(fixture::folder("mixture"));
+    using Forecaster = tg::cuda::Forecaster<Model, bucket, tg::cuda::ForecasterOptions{.precision = precision}>;
+    // Inputs travel in a kernel of the graph.
+    static_assert(Forecaster::Executor::template waits_first<0>() &&
+                  tg::cuda::can_copy_few(Forecaster::Executor::States::input_bytes));
     // What is counted is what there is to count.
     calls::forget();
-    using Forecaster = tg::cuda::Forecaster<Model, bucket, tg::cuda::ForecasterOptions{.precision = precision}>;
     Forecaster forecaster(weights);
     const Counts made = calls::counted();
     CHECK(made.contains("cudaMalloc"));

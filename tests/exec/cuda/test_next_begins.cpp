@@ -106,6 +106,15 @@ struct Layers {
     }
 };
 
+/// A GEMM of so many rows, and one behind it that has so many columns.
+template <Index rows, Index columns>
+struct TwoGemms {
+    static constexpr void record(Recorder& r) {
+        const Tensor hidden = tanh(project(r.state("x", {rows, width}), "first"));
+        r.store(r.state("y", {rows, columns}), linear(hidden, r.weight("second", {columns, width})));
+    }
+};
+
 template <class Program>
 using Lowered = Lowering<Program, true>;
 
@@ -163,7 +172,9 @@ void check_early_reads() {
             const Launch& running = Launches::at(--other);
             for (int writer = running.first; writer < running.first + running.count; ++writer) {
                 const Reference& written = lowering_detail::step_of<Program>(writer).output;
-                for (const std::size_t operand : {1U, 2U, 3U}) {
+                for (const std::size_t operand :
+                     {std::size_t{1}, std::size_t{2}, std::size_t{AttentionDescription::length_input},
+                      std::size_t{AttentionDescription::suffix_length_input}}) {
                     CHECK_FALSE(lowering_detail::may_overlap<Program>(written, step.operands[operand]));
                 }
             }
@@ -192,7 +203,22 @@ TEST_CASE("what layers read early, no launch writes that may still run") {
     CHECK(Lowered<LoweredProgram<Program<Layers>, true>>::loops.count == 1);
 }
 
-TEST_CASE("steps, attention and what a library computes let the next launch begin after their own wait") {
+TEST_CASE("a GEMM of more than 16 rows, and one before a library's, let the next launch begin after their own wait") {
+    const auto first = []<Index rows, Index columns>() { return Lowered<Program<TwoGemms<rows, columns>>>::at(0); };
+    const auto second = []<Index rows, Index columns>() { return Lowered<Program<TwoGemms<rows, columns>>>::at(1); };
+    const Launch of_16 = first.operator()<16, 64>();
+    CHECK(of_16.kind == LaunchKind::skinny);
+    CHECK(of_16.next_begins == at_once);
+    const Launch of_17 = first.operator()<17, 64>();
+    CHECK(of_17.kind == LaunchKind::skinny);
+    CHECK(of_17.next_begins == after_wait);
+    const Launch before_library = first.operator()<1, 60>();
+    CHECK(before_library.kind == LaunchKind::skinny);
+    CHECK(second.operator()<1, 60>().kind == LaunchKind::gemm);
+    CHECK(before_library.next_begins == after_wait);
+}
+
+TEST_CASE("steps and attention let the next launch begin after their own wait") {
     using Launches = Lowered<WrittenOut<Program<Layers>>::type>;
     int others = 0;
     for (std::size_t i = 0; i < Launches::count; ++i) {

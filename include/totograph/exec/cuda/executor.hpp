@@ -52,7 +52,8 @@ public:
     template <std::size_t which>
     static constexpr bool streams = Memory::template streams<which>;
 
-    /// Whether the first kernel of a program waits for what was launched before, and then begins to read.
+    /// Whether the first launch of a program reads no state before it has waited for what was launched before: steps in
+    /// one kernel do not.
     template <std::size_t which>
     static constexpr bool waits_first() {
         return LaunchAt<ProgramAt<which>, streams<which>, 0>::launch.is_sequence();

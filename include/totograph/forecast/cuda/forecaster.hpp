@@ -19,8 +19,8 @@ struct RunnerOf<cuda::ForecasterOptions> {
 namespace totograph::cuda {
 
 /// A `totograph::Forecaster` on a CUDA device; `cuda::Runner` tells what else it can be asked. A forecast (or a part)
-/// is one copy in, one replay of a CUDA graph and one copy out. One thread at a time may use it; several forecasters
-/// may run at the same time, each on its stream.
+/// of the bucket's horizon is one replay of a CUDA graph and one wait; the call copies large inputs and results alone.
+/// One thread at a time may use it; several forecasters may run at the same time, each on its stream.
 // A class and not an alias: through an alias, nvcc 13.0 loses options and buckets that are arguments of template
 // arguments, and g++ 13 breaks.
 template <class Model, Bucket bucket, ForecasterOptions options = ForecasterOptions{}>

@@ -281,7 +281,7 @@ __global__ void __launch_bounds__(block_threads)
         extern __shared__ uint4 local_memory[];
         place_local(calls, reinterpret_cast<std::byte*>(local_memory));
     }
-    wait_for_predecessor();
+    wait_for_predecessor();  // before any state is read, as `Executor::waits_first` says
     launch_dependents();
     SegmentType::run(calls);
 }

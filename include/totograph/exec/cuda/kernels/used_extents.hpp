@@ -14,8 +14,9 @@
 // What of a kernel's loop is in use, as the state of bounds says when the kernel runs. Nobody reads the rest: whether a
 // thread leaves it out is its own choice, and changes no bit of what is read.
 //
-// No kernel writes that state (`StatePlacement::writes_bounds`), and copies to it end before any kernel begins: it can
-// be read while the kernel before still runs.
+// No program writes that state (`StatePlacement::writes_bounds`), and copies to it have ended when a kernel begins that
+// reads it ahead of its wait: beside a copy by a kernel (`copy_few`) only a kernel begins that waits first
+// (`Executor::waits_first`). So it can be read while the kernel before still runs.
 
 namespace totograph::cuda {
 

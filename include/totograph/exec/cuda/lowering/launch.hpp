@@ -84,7 +84,7 @@ struct Launch {
     bool input_moves = false;        ///< Of GEMMs: the input lies at a position.
     DirectEpilogue direct;           ///< Of a lone GEMM that is not skinny.
     bool residual_is_early = false;  ///< Its residual was written before the launch before this one.
-    NextBegins next_begins = NextBegins::after_wait;
+    NextBegins next_begins = NextBegins::after_wait;  ///< When the launch behind this one can begin.
     MixtureDraws draws;  ///< Of GEMMs that are not skinny: the two last steps draw from them.
     int layer = -1;      ///< Of GEMMs: the transformer layer of the weights, if any.
     int layer_step = 0;  ///< As of `Node`, and

@@ -102,8 +102,8 @@ private:
     }
 
     /// When a launch can begin, and what an attention can read then. In a row of launches that stream weights, as many
-    /// are on their way as registers hold. So is the prefix of an attention behind them. Whatever else is launched
-    /// would only wait, in the place of others.
+    /// are on their way as registers hold. So is the prefix of an attention behind them, unless a warp computes it,
+    /// which waits first. Whatever else is launched would only wait, in the place of others.
     constexpr void find_begin(std::size_t index) {
         Launch& launch = launches[index];
         NextBegins& begin = launches[index - 1].next_begins;

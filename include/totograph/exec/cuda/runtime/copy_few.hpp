@@ -15,8 +15,8 @@
 
 namespace totograph::cuda {
 
-/// Up to so many bytes are few. Of one series, inputs of 4 KiB and results of 3 KiB by kernels: 0.081 ms to 0.071 for
-/// `small_4m` of `bench_cuda_toto2`, 0.190 to 0.180 for `one_patch` of `bench_cuda` (H200). More were not measured.
+/// Up to so many bytes are few. Inputs of 4 KiB and results of 3 KiB by kernels took `small_4m` of `bench_cuda_toto2`
+/// from 0.076 ms to 0.069 (H200). More were not measured.
 inline constexpr std::size_t few_bytes = 16384;
 
 /// Lets the next kernel begin at once, so it must read nothing of these words before it waits.

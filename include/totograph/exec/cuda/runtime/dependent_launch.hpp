@@ -38,17 +38,6 @@ __device__ __forceinline__ void wait_for_predecessor([[maybe_unused]] const void
 }
 
 /// Both, in the order that `next` says.
-/// @param address  as of `wait_for_predecessor`
-template <NextBegins next>
-__device__ __forceinline__ void wait_and_launch_dependents(const void* address) {
-    if constexpr (next == NextBegins::at_once) {
-        launch_dependents();
-    }
-    wait_for_predecessor(address);
-    if constexpr (next == NextBegins::after_wait) {
-        launch_dependents();
-    }
-}
 template <NextBegins next>
 __device__ __forceinline__ void wait_and_launch_dependents() {
     if constexpr (next == NextBegins::at_once) {

@@ -15,7 +15,8 @@ struct MemoryReport {
     std::size_t arena = 0;    ///< Intermediates.
     std::size_t workspace = 0;
     std::size_t result = 0;
-    std::size_t pinned = 0;  ///< Of the host: staging memory, its copy of the result, two words that kernels report in.
+    std::size_t pinned =
+        0;  ///< Of the host: staging memory, its copies of the result, two words that kernels report in.
 
     /// Bytes on the device that this forecaster has for itself.
     [[nodiscard]] constexpr std::size_t own() const { return caches + states + arena + workspace + result; }

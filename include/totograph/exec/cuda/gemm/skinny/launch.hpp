@@ -50,6 +50,9 @@ private:
     template <class Member, int more>
     static constexpr bool fits = column_groups<Member> % more == 0 && SkinnyTiles<Member, more>::fits;
 
+    static_assert(!is_tiled || next == NextBegins::after_wait,
+                  "totograph: a block of many rows fills a multiprocessor, so none begins before it has waited.");
+
 public:
     /// Groups of columns that a block computes: of few rows one. Of more, all rows travel to each block: so many groups
     /// that the device a program is cut for has no multiprocessor with two blocks, or as many as registers and shared
@@ -102,7 +105,7 @@ public:
             if (block >= 0 && block < own) {
                 const KernelCall& norm_call = calls.call[norm_has_operands ? count : index];
                 if constexpr (is_tiled) {
-                    SkinnyTilesBlock<Member, Reduction, next, groups>::run(calls.call[index], norm_call, block, memory);
+                    SkinnyTilesBlock<Member, Reduction, groups>::run(calls.call[index], norm_call, block, memory);
                 } else {
                     SkinnyBlock<Member, Reduction, next>::run(calls.call[index], norm_call, block);
                 }

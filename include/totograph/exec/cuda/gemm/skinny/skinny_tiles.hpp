@@ -14,7 +14,6 @@
 #include <totograph/exec/cuda/kernels/reduction.hpp>
 #include <totograph/exec/cuda/runtime/dependent_launch.hpp>
 #include <totograph/exec/cuda/runtime/device_traits.hpp>
-#include <totograph/exec/cuda/runtime/next_begins.hpp>
 #include <totograph/graph/kernel.hpp>
 
 // Skinny GEMMs of more rows than one tensor core instruction takes, by blocks that know nothing of each other.
@@ -58,7 +57,7 @@ struct SkinnyTiles {
 };
 
 /// Some columns of one GEMM of more than `skinny_m` rows, by one block.
-template <class Member, class Reduction, NextBegins next, int groups>
+template <class Member, class Reduction, int groups>
 class SkinnyTilesBlock {
     using K = typename Member::K;
     using Source = Epilogue<K>;
@@ -108,7 +107,8 @@ public:
         skinny_detail::Weights<Member, groups> weights;
         const void* last = skinny_detail::load_weights<Member, groups>(call, thread, first_column, weights);
 
-        wait_and_launch_dependents<next>(last);
+        wait_for_predecessor(last);
+        launch_dependents();
 
         const Results results;
         auto* const out = call.output.get<Output<K>>(Positions());
