@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // stress: makes the same requests of a mode of the executors and of the plain ones, in turns, and says whether values,
-// latencies, memory and caches are as they should be; measures what builds, sizes and steps of the compiler cost; and
-// compares forecasts with those of another build. The parts are in stress/; run_stress.hpp is the part that uses
-// totograph, and `totograph::serve::stress` is what a test of one's own would call.
+// latencies, memory and caches are as they should be; measures what builds, sizes and steps of the compiler cost; puts
+// eager beside compiled for models of tokens and candles; and compares forecasts with those of another build. The parts
+// are in stress/; run_stress.hpp is the part that uses totograph, and `totograph::serve::stress` is what a test of
+// one's own would call.
 
 #include <unistd.h>
 
@@ -29,8 +30,11 @@
 #include "models/device.hpp"
 #include "models/model.hpp"
 #include "stress/command_line.hpp"
+#include "stress/grid_model.hpp"
+#include "stress/listed_models.hpp"
 #include "stress/options.hpp"
 #include "stress/run_batches.hpp"
+#include "stress/run_grid.hpp"
 #include "stress/run_stress.hpp"
 #include "stress/stress_data.hpp"
 
@@ -132,17 +136,48 @@ StressResult run_task(const Options& options, const std::vector<serve::StressDat
                       });
 }
 
-int run(const Options& options, Stage& stage) {
-    stage = Stage::output;
-    check_outputs(options);
+/// The tables of a model of tokens or candles.
+StressResult tabulate(const GridModel& model, const Options& options, Stage& stage) {
+    stage = Stage::arguments;
+    detail::check_grid_options(model, options);
+    stage = Stage::checkpoint;
+    serve::BackendRegistry registry;
+    model.add_backend(registry, options.checkpoint);
+    add_grid_devices(model.name, registry, options.checkpoint);
+    stage = Stage::forecast;
+    Progress progress(std::cerr, !options.quiet && isatty(STDERR_FILENO) == 1);
+    return run_grid(model, registry, options, serve::build_identity(), [&](std::size_t done, std::size_t all) {
+        progress.stage(
+            count_text(static_cast<std::int64_t>(done)) + " of " + plural(static_cast<std::int64_t>(all), "size"),
+            static_cast<double>(done) / static_cast<double>(all));
+    });
+}
+
+/// Any task, and what it reads before.
+StressResult answer(const Options& options, Stage& stage) {
+    stage = options.untrained.empty() ? Stage::checkpoint : Stage::arguments;
+    if (const GridModel* const model = grid_model_of(options.untrained, options.checkpoint)) {
+        return tabulate(*model, options, stage);
+    }
+    if (options.task == Task::grid) {
+        stage = Stage::arguments;
+        detail::reject(
+            "--vary-batch and --vary-context are one task for models of tokens and candles alone: name one of the two, "
+            "or such a model with --untrained, or a nanoVLM with --checkpoint.");
+    }
     stage = Stage::input;
     std::vector<serve::StressData> data;
     if (options.task != Task::against && options.task != Task::list && options.task != Task::build_latency &&
         options.task != Task::batches) {
         data = read_data(options, bundled_metrics());
     }
-    const StressResult result =
-        options.task == Task::ablate ? ablate(options, data, stage) : run_task(options, data, stage);
+    return options.task == Task::ablate ? ablate(options, data, stage) : run_task(options, data, stage);
+}
+
+int run(const Options& options, Stage& stage) {
+    stage = Stage::output;
+    check_outputs(options);
+    const StressResult result = answer(options, stage);
     stage = Stage::output;
     // What took minutes is kept, whoever reads standard output has left or not.
     OutputFiles files;

@@ -45,6 +45,8 @@ Examples:
       twenty rounds of every compiled size on a file of one's own, the report kept
   stress --sizes 1 --vary-context
       latencies of the first size's contexts from 16 on
+  stress --untrained tiny --vary-batch --vary-context
+      eager beside compiled for prompts of a nanoVLM, in latency, memory and graphs
   stress --save forecasts.safetensors; stress --against forecasts.safetensors
       keep forecasts, and compare those of another build, mode or device with them
 
@@ -90,8 +92,11 @@ inline void add_common(CLI::App& app, Options& options, std::string& level, std:
         ->type_name("NAME");
     app.add_option("--checkpoint", options.checkpoint,
                    "Toto 1.0 or 2.0: a folder, a file, or the model's folder in\na Hugging Face cache\n(default: "
-                   "the small model that comes with totograph)")
+                   "the small model that comes with totograph); with\n--vary-batch and --vary-context a nanoVLM, too")
         ->type_name("PATH");
+    app.add_option("--untrained", options.untrained,
+                   "A model of tokens or candles without training in place of\nit, such as tiny")
+        ->type_name("MODEL");
     number("--threads", options.threads, "Threads that a forecast may use (default: all)");
     number("--iterations", options.iterations,
            "Rounds (default: as --mode says; quick makes one of a size\nfor which eager takes long)");
@@ -150,6 +155,8 @@ inline void add_tasks(CLI::App& app, Options& options, std::vector<std::string>&
                    chosen.emplace_back(name);
                    if constexpr (sizeof...(more) > 0) {
                        options.axis = (more, ...);
+                       options.varies_batch = options.varies_batch || options.axis == &Bucket::batch;
+                       options.varies_context = options.varies_context || options.axis == &Bucket::context;
                        options.axis_name = std::string(name).substr(std::string("--vary-").size());
                    }
                },
@@ -163,7 +170,10 @@ inline void add_tasks(CLI::App& app, Options& options, std::vector<std::string>&
          "another than the CPU is the faster one",
          &Bucket::batch);
     task("--vary-variates", Task::vary, "A table over the variates of a series", &Bucket::variates);
-    task("--vary-context", Task::vary, "A table over the rows of history", &Bucket::context);
+    task("--vary-context", Task::vary,
+         "A table over the rows of history; with --vary-batch, of a\nmodel of tokens or candles, eager beside compiled "
+         "for each\ncontext and batch",
+         &Bucket::context);
     task("--vary-horizon", Task::vary, "A table over the steps to forecast", &Bucket::horizon);
     task("--build-latency", Task::build_latency, "A table of what building takes in each mode");
     task("--ablate", Task::ablate,
@@ -200,7 +210,11 @@ inline std::optional<Options> parse_command_line(int argument_count, const char*
     if (!detail::parse(app, "stress", argument_count, arguments, out)) {
         return std::nullopt;
     }
-    if (chosen.size() > 1) {
+    const bool is_both = chosen.size() == 2 && options.varies_batch && options.varies_context;
+    const bool is_one = chosen.size() == 1 && (options.varies_batch || options.varies_context);
+    if (is_both || (is_one && !options.untrained.empty())) {
+        options.task = Task::grid;
+    } else if (chosen.size() > 1) {
         detail::reject(chosen[0] + " and " + chosen[1] + " are two tasks; name one.");
     }
     options.level = totograph::serve::stress_level_of(level);

@@ -28,6 +28,7 @@ enum class Task {
     list,           ///< Names backends, modes and buckets.
     vary,           ///< A table along one of a request's sizes.
     batches,        ///< A table of what batches cost with each backend.
+    grid,           ///< Tables over contexts and batches, of a model of tokens or candles.
     build_latency,  ///< A table of builds in each mode.
     ablate,         ///< A table of what each step of the compiler is worth.
     save,           ///< Keeps forecasts.
@@ -46,6 +47,7 @@ struct Options {
     std::string backend;
     std::string baseline;  ///< Backend of the baseline; empty: the same.
     std::filesystem::path checkpoint;
+    std::string untrained;  ///< The model of tokens or candles whose untrained weights are used in place of it.
     int threads = 0;
     int iterations = 0;
     std::uint64_t seed = 0;
@@ -64,6 +66,8 @@ struct Options {
 
     totograph::Index totograph::Bucket::*axis = nullptr;  ///< Of `Task::vary`,
     std::string axis_name;                                ///< and its name.
+    bool varies_batch = false;                            ///< --vary-batch is there,
+    bool varies_context = false;                          ///< and --vary-context.
     std::filesystem::path forecasts;                      ///< Of `Task::save` and `Task::against`.
     std::filesystem::path json;
     std::filesystem::path markdown;
@@ -141,13 +145,15 @@ inline void check_task(const Options& options) {
         reject("--json keeps reports and tables; --list and --save have none. Leave it out.");
     }
     const bool makes_requests = options.task == Task::stress || options.task == Task::vary ||
-                                options.task == Task::batches || options.task == Task::save;
+                                options.task == Task::batches || options.task == Task::grid ||
+                                options.task == Task::save;
     if (!makes_requests && options.names_sizes()) {
         reject(
             "This task makes its own requests; leave out --batches, --variates, --contexts, --horizons and "
             "--samples.");
     }
-    if ((!makes_requests || options.task == Task::batches) && options.task != Task::ablate && !options.inputs.empty()) {
+    const bool reads_series = makes_requests && options.task != Task::batches && options.task != Task::grid;
+    if (!reads_series && options.task != Task::ablate && !options.inputs.empty()) {
         reject("This task reads no series; leave out '" + options.inputs.front().string() + "'.");
     }
     if (options.task == Task::vary || options.task == Task::batches) {
@@ -162,6 +168,9 @@ inline void check_task(const Options& options) {
 }
 
 inline void check_stress(const Options& options) {
+    if (!options.untrained.empty() && !options.checkpoint.empty()) {
+        reject(no_checkpoint_beside_untrained);
+    }
     if (!options.precision.empty() && options.precision != "f32" && options.precision != "bf16") {
         reject("--precision is f32 or bf16, but it is '" + options.precision + "'.");
     }

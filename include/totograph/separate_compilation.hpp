@@ -18,6 +18,10 @@
 #include <totograph/core/impl/machine_memory.hpp>
 #include <totograph/core/impl/processors.hpp>
 #include <totograph/core/impl/shape.hpp>
+#include <totograph/diagnostics/grid/impl/grid_checks.hpp>
+#include <totograph/diagnostics/grid/impl/grid_json.hpp>
+#include <totograph/diagnostics/grid/impl/grid_markdown.hpp>
+#include <totograph/diagnostics/grid/impl/measure_grid.hpp>
 #include <totograph/diagnostics/impl/drift.hpp>
 #include <totograph/diagnostics/impl/drift_file.hpp>
 #include <totograph/diagnostics/impl/levels_text.hpp>

@@ -6,6 +6,7 @@
 #     stress.sh <stress> <scratch folder> <folder of the demo model>
 set -euo pipefail
 demo_model="$(realpath "$3")"
+fixtures="$(realpath "$(dirname "$0")/../data/nanovlm")"
 source "$(dirname "$0")/cli.sh" "$@"
 export TOTOGRAPH_CACHE_DIR="$PWD/cache"
 unset TOTOGRAPH_MODE TOTOGRAPH_DISABLE TOTOGRAPH_LOGS
@@ -108,6 +109,47 @@ refuses 2 "over one size" --vary-batch --horizons 3,4
 refuses 2 "reads no series" series.csv --vary-batch
 refuses 2 "There is no backend 'tpu'" --vary-batch --backend tpu
 
+# Eager beside compiled for a model of tokens, where one was compiled (TOTOGRAPH_STRESS_MODELS).
+refuses 2 "--untrained takes one of the models" --untrained enormous --vary-batch
+if grep -q tiny message; then
+    grid=(--untrained tiny --threads 2 --iterations 2)
+    "$program" "${grid[@]}" --vary-batch --vary-context --json grid.json --markdown kept_grid.md > grid.md || fail "$(cat grid.md)"
+    cmp kept_grid.md grid.md || fail "what is printed is what is kept"
+    grep -q '^# Eager beside compiled: passed$' grid.md || fail "it passes: $(cat grid.md)"
+    grep -q 'untrained weights: its ids mean nothing' grid.md || fail "it says what the ids are worth"
+    # three prompt lengths and two batches, in each of three tables
+    for heading in "Latency and throughput" Memory "Graphs and builds"; do
+        rows="$(sed -n "/^## $heading/,/^## /p" grid.md | sed -n 's/^| *\([0-9]*\) *| *\([0-9]*\) |.*/\1x\2/p' | xargs)"
+        [[ "$rows" == "8x1 8x4 16x1 16x4 32x1 32x4" ]] || fail "six rows of $heading: $rows"
+    done
+    for title in "eager tokens/s" "first token" "KV cache" arena "max-autotune holds" "graph breaks" captures "build of eager"; do
+        grep -q "^| prompt .*$title" grid.md || fail "a column $title: $(cat grid.md)"
+    done
+    # 16 tokens of 3 x (1 + 4) prompts, of two columns beside eager
+    grep -q '^| ids  *| passed | 480 compared, all the same ' grid.md || fail "ids are compared: $(cat grid.md)"
+    [[ "$(grep -c ' same ([0-9]* distinct) |$' grid.md)" -eq 6 ]] || fail "each row says so: $(cat grid.md)"
+    grep -q '^| graph breaks | passed | 0 returns' grid.md || fail "no graph breaks: $(cat grid.md)"
+    grep -q '^| allocations  | passed | 0 allocations for further tokens in 12 runs' grid.md || fail "allocations: $(cat grid.md)"
+    [[ "$(grep -c '"equality_required": true' grid.json)" -eq 18 ]] || fail "the JSON has each run"
+    [[ "$(grep -o '"allocations": [0-9]*' grid.json | grep -vc ' 0$')" -eq 6 ]] || fail "eager alone allocates, which shows that it is counted"
+    # One axis alone, named values, a mode, a checkpoint.
+    "$program" "${grid[@]}" --vary-context --execution-mode default > axis.md || fail "$(cat axis.md)"
+    [[ "$(grep -c '^| \(8\|16\|32\)  *|  *1 |' axis.md)" -eq 9 ]] || fail "contexts alone: $(cat axis.md)"
+    ! grep -q max-autotune axis.md || fail "the mode under test is default"
+    "$program" --checkpoint "$fixtures/vision_and_language" --vary-batch --vary-context --contexts 5,20 --batches 3 \
+        --iterations 1 --threads 1 > grid.md || fail "$(cat grid.md)"
+    [[ "$(grep -c '^| \(5\|20\)  *|  *3 |' grid.md)" -eq 6 ]] || fail "named sizes of a checkpoint: $(cat grid.md)"
+    ! grep -q untrained grid.md || fail "a checkpoint is trained as far as anybody knows"
+    refuses 2 "has one task in this program" --untrained tiny
+    refuses 2 "two tasks" --untrained tiny --vary-context --build-latency
+    refuses 2 "one number of steps ahead" --untrained tiny --vary-context --horizons 3
+    refuses 2 "reads no series" series.csv --untrained tiny --vary-context
+    refuses 2 "leave one of them out" --untrained tiny --vary-context --checkpoint "$demo_model"
+    refuses 2 "There is no backend 'tpu'" --untrained tiny --vary-context --backend tpu
+    refuses 4 "has 2 layers of width 90" --checkpoint "$fixtures/tokens_15_to_5" --vary-batch
+    refuses 5 "not compiled for requests of 1 x 1 x 33" --untrained tiny --vary-context --contexts 8,33
+fi
+refuses 2 "one task for models of tokens and candles alone" --vary-batch --vary-context
 refuses 2 "two tasks" series.csv --vary-context --build-latency
 refuses 2 "expected one of: quick, full, production-check" series.csv --mode thorough
 refuses 2 "--execution-mode is 'fast', expected one of: eager" series.csv --execution-mode fast

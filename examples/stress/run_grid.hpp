@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <totograph/core/error.hpp>
+#include <totograph/core/shape.hpp>
+#include <totograph/diagnostics/grid/grid_checks.hpp>
+#include <totograph/diagnostics/grid/grid_json.hpp>
+#include <totograph/diagnostics/grid/grid_markdown.hpp>
+#include <totograph/diagnostics/grid/measure_grid.hpp>
+#include <totograph/forecast/bucket.hpp>
+#include <totograph/serve/backends/backend.hpp>
+#include <totograph/serve/backends/backend_registry.hpp>
+#include <totograph/serve/build_identity.hpp>
+#include <totograph/serve/mode.hpp>
+
+#include "../common/checks.hpp"
+#include "allocations.hpp"
+#include "grid_model.hpp"
+#include "options.hpp"
+#include "run_stress.hpp"
+
+// Eager beside compiled for a model of tokens or candles, over contexts and batches.
+namespace examples {
+
+namespace detail {
+
+/// A backend of a name. Throws `Error` where it cannot be used here.
+inline std::shared_ptr<const totograph::serve::Backend> usable_backend(
+    const totograph::serve::BackendRegistry& registry, const std::string& name,
+    const totograph::serve::BackendResources& resources) {
+    auto backend = registry.get(name);
+    if (const std::string reason = backend->unavailable(resources); !reason.empty()) {
+        throw totograph::Error(totograph::ErrorCode::device_failure, reason);
+    }
+    return backend;
+}
+
+/// Eager first; the planned program; the mode under test, where it is another; and where that captures graphs, the same
+/// captured layer by layer.
+inline std::vector<totograph::serve::GridColumn> grid_columns(const totograph::serve::BackendRegistry& registry,
+                                                              const Options& options,
+                                                              const totograph::serve::BackendResources& resources) {
+    using totograph::serve::Mode;
+    const auto tested = usable_backend(registry, options.backend.empty() ? "cpu" : options.backend, resources);
+    const auto baseline = options.baseline.empty() ? tested : usable_backend(registry, options.baseline, resources);
+    const Mode mode = totograph::serve::effective_mode(options.mode);
+    std::vector<totograph::serve::GridColumn> columns{{baseline, Mode::eager}};
+    if (mode != Mode::eager) {
+        columns.push_back({tested, Mode::standard});
+    }
+    if (mode != Mode::eager && mode != Mode::standard) {
+        columns.push_back({tested, mode});
+    }
+    const std::string regional = std::string(tested->name()) + "-regional";
+    const bool captures = mode == Mode::reduce_overhead || mode == Mode::max_autotune;
+    for (const auto& backend : registry.all()) {
+        if (captures && backend->name() == regional) {
+            columns.push_back({backend, mode});
+        }
+    }
+    return columns;
+}
+
+/// The contexts and batches that were named, or the model's; of an axis that is not asked for, the first.
+inline std::vector<totograph::Bucket> grid_sizes(const GridModel& model, const Options& options) {
+    const auto chosen = [](const std::vector<std::int64_t>& named, std::span<const totograph::Index> all, bool varies) {
+        std::vector<totograph::Index> values(named.begin(), named.end());
+        if (values.empty()) {
+            values.assign(all.begin(), varies ? all.end() : all.begin() + 1);
+        }
+        return values;
+    };
+    return totograph::serve::plan_grid(model.one, chosen(options.contexts, model.contexts, options.varies_context),
+                                       chosen(options.batches, model.batches, options.varies_batch));
+}
+
+/// What runs in each column.
+inline std::string columns_text(const std::vector<totograph::serve::GridColumn>& columns,
+                                const totograph::serve::BackendResources& resources) {
+    std::string text;
+    for (const auto& column : columns) {
+        const std::string where = column.backend->runs_on(resources);
+        text += "- '" + std::string(column.backend->name()) + "' in mode " + std::string(name(column.mode)) +
+                (where.empty() ? "" : " on " + where) + ", " + std::string(column.backend->precision()) + ": " +
+                column.backend->describe(column.mode) + ".\n";
+    }
+    return text;
+}
+
+/// Refuses what such a table has no place for. Throws `Error(invalid_argument)`.
+inline void check_grid_options(const GridModel& model, const Options& options) {
+    const std::string of_model = "The model " + std::string(model.name);
+    if (!options.varies_batch && !options.varies_context) {
+        reject(
+            of_model +
+            " has one task in this program: its tables over batches and contexts. Add --vary-batch, --vary-context or "
+            "both.");
+    }
+    if (!options.variates.empty() || !options.horizons.empty() || !options.samples.empty() ||
+        !options.buckets.empty()) {
+        reject(of_model +
+               " was compiled for one number of steps ahead; leave out --variates, --horizons, --samples and --sizes, "
+               "and name --contexts and --batches.");
+    }
+    if (!options.inputs.empty()) {
+        reject("This task reads no series; leave out '" + options.inputs.front().string() + "'.");
+    }
+}
+
+}  // namespace detail
+
+/// The tables, and whether compiled results are eager's. `registry` has the model's backends.
+inline StressResult run_grid(const GridModel& model, const totograph::serve::BackendRegistry& registry,
+                             const Options& options, const totograph::serve::BuildIdentity& build,
+                             const StressProgress& progress) {
+    using namespace totograph::serve;
+    const BackendResources resources{.threads = options.threads};
+    const auto columns = detail::grid_columns(registry, options, resources);
+    const GridWords words = model.words();
+    const GridOptions grid_options{.rounds = options.iterations > 0 ? options.iterations : iterations_of(options.level),
+                                   .resources = resources,
+                                   .words = words,
+                                   .allocations = allocations,
+                                   .progress = progress};
+    const auto rows = measure_grid(
+        columns, detail::grid_sizes(model, options),
+        [&](const totograph::Bucket& sizes) { return model.request(sizes, options.seed); }, grid_options);
+    const auto checks = check_grid(rows, words);
+    const bool passed = all_passed(checks);
+    return {"# Eager beside compiled: " + std::string(passed ? "passed" : "FAILED") + "\n\nThe model " +
+                std::string(model.name) +
+                (options.untrained.empty() ? "" : " with untrained weights: its " + words.values + " mean nothing") +
+                ". Built with " + to_string(build) + ".\n\n" + detail::columns_text(columns, resources) + "\n" +
+                grid_markdown(rows, words, checks),
+            grid_json(rows, checks, build), passed};
+}
+
+}  // namespace examples

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <totograph/core/shape.hpp>
+#include <totograph/diagnostics/stress/latencies.hpp>
+#include <totograph/forecast/bucket.hpp>
+#include <totograph/serve/explain/explanation.hpp>
+#include <totograph/serve/mode.hpp>
+
+namespace totograph::serve {
+
+/// How the values of a run are to those of the first run of its row.
+struct GridAgreement {
+    Index values = 0;                   ///< Of one call.
+    Index equal = 0;                    ///< Of these, as the first run has them.
+    std::optional<Index> other_step{};  ///< The first step with one that is not.
+    Index distinct = 0;                 ///< Different values: where these are few, equality says little.
+    Index not_valid = 0;                ///< No numbers, or none that the model can give.
+    bool repeats = true;                ///< Each call gave the bits of the one before.
+    /// Whether it has to be equal: both runs compute in f32, or launch the same kernels.
+    bool is_required = true;
+
+    [[nodiscard]] bool is_equal() const { return equal == values; }
+};
+
+/// A backend in a mode, with requests of one size.
+struct GridRun {
+    std::string backend;
+    Mode mode = Mode::eager;
+    Explanation plan{};              ///< What was known before it ran: memory, programs, graphs.
+    double first_build_seconds = 0;  ///< With weights prepared, threads or GEMMs tuned, where none was before.
+    Latencies build{};               ///< Made again, in seconds.
+    double first_seconds = 0;        ///< The first call.
+    Latencies call{};                ///< Calls after that, of all steps.
+    Latencies one_step{};            ///< Of the first step alone; none where there is but one.
+    std::size_t held_bytes = 0;      ///< Beside shared weights.
+    Index captures = 0;              ///< Graphs that were captured when it was made.
+    Index captured_later = 0;        ///< Graphs that calls captured.
+    Index replays = 0;               ///< Graphs that a call replayed.
+    /// What a call of all steps asks the allocator for beyond one of a single step; nothing: not counted.
+    std::optional<Index> allocations{};
+    GridAgreement agreement{};
+
+    /// Graphs that a call replayed beyond those that were planned: each of them is a return to the host in between.
+    [[nodiscard]] Index graph_breaks() const {
+        return replays > plan.graph_launches ? replays - plan.graph_launches : 0;
+    }
+};
+
+/// Requests of one size, with all backends and modes. The first run is the one that the others are compared with.
+struct GridRow {
+    Bucket sizes;
+    std::vector<GridRun> runs;
+};
+
+}  // namespace totograph::serve

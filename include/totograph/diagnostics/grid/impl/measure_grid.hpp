@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <totograph/diagnostics/grid/measure_grid.hpp>
+
+#include <algorithm>
+#include <bit>
+#include <chrono>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <optional>
+#include <set>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <totograph/core/error.hpp>
+#include <totograph/core/inline.hpp>
+#include <totograph/core/shape.hpp>
+#include <totograph/forecast/bucket.hpp>
+#include <totograph/forecast/forecast.hpp>
+#include <totograph/forecast/series.hpp>
+#include <totograph/io/text.hpp>
+#include <totograph/serve/backends/backend.hpp>
+#include <totograph/serve/mode.hpp>
+
+namespace totograph::serve {
+
+namespace detail {
+
+/// The cheapest bucket of a backend that holds a request.
+inline Bucket grid_bucket(const Backend& backend, const Bucket& sizes) {
+    const std::vector<Bucket> buckets = backend.buckets();
+    const auto held = std::find_if(buckets.begin(), buckets.end(), [&](const Bucket& one) { return one.holds(sizes); });
+    if (held == buckets.end()) {
+        throw Error(ErrorCode::no_bucket, "The backend " + io::in_quotes(backend.name()) +
+                                              " was not compiled for requests of " + to_string(sizes) +
+                                              "; the largest are " + to_string(buckets.back()) + ". Ask for less.");
+    }
+    return *held;
+}
+
+/// Whether two columns have to give the same: they compute in f32, or launch the same kernels.
+inline bool has_to_agree(const GridColumn& first, const GridColumn& other) {
+    const auto is_f32 = [](const GridColumn& one) { return one.backend->precision() == "f32"; };
+    const bool tunes = other.mode == Mode::max_autotune || other.mode == Mode::max_autotune_no_cudagraphs;
+    return (is_f32(first) && is_f32(other)) || (first.backend == other.backend && !tunes);
+}
+
+/// A value of another result in the place of `value`, see `GridWords::tolerance`.
+inline bool is_same(float value, float other, double tolerance) {
+    const double distance = std::abs(static_cast<double>(value) - static_cast<double>(other));
+    return distance <= tolerance * std::max(std::abs(static_cast<double>(value)), std::abs(static_cast<double>(other)));
+}
+
+}  // namespace detail
+
+TOTOGRAPH_INLINE GridAgreement compare_grid_values(std::span<const float> first, std::span<const float> values,
+                                                   const Bucket& sizes, const GridWords& words) {
+    GridAgreement result{.values = static_cast<Index>(std::max(first.size(), values.size()))};
+    for (std::size_t i = 0; i < values.size(); ++i) {
+        result.not_valid += std::isfinite(values[i]) && values[i] >= words.least ? 0 : 1;
+        if (i < first.size() && detail::is_same(first[i], values[i], words.tolerance)) {
+            ++result.equal;
+            continue;
+        }
+        // [batch, variates, horizon, samples]
+        const Index step = static_cast<Index>(i) / std::max(Index{1}, sizes.samples) % sizes.horizon;
+        result.other_step = std::min(result.other_step.value_or(step), step);
+    }
+    std::set<std::uint32_t> distinct;  // by their bits: a NaN has no place among numbers
+    for (const float value : values) {
+        distinct.insert(std::bit_cast<std::uint32_t>(value));
+    }
+    result.distinct = static_cast<Index>(distinct.size());
+    return result;
+}
+
+namespace detail {
+
+/// One column of a row while it is measured.
+class GridMeasurement {
+public:
+    GridMeasurement(const GridColumn& column, const Bucket& sizes, const GridOptions& options)
+        : column_(&column), options_(&options), sizes_(sizes), bucket_(grid_bucket(*column.backend, sizes)) {
+        run_.backend = std::string(column.backend->name());
+        run_.mode = column.mode;
+    }
+
+    /// Makes the forecaster, or another one in its place; weights that it shares stay.
+    void build() {
+        const bool is_first = forecaster_ == nullptr;
+        const auto begin = options_->probes.clock();
+        auto made = column_->backend->make(bucket_, column_->mode, options_->resources);
+        const double seconds = seconds_since(begin);
+        forecaster_ = std::move(made);
+        if (is_first) {
+            run_.first_build_seconds = seconds;
+        } else {
+            run_.build.add(seconds);
+        }
+    }
+
+    /// The first calls, which are compared with nothing.
+    void begin(const Series& series) {
+        run_.plan = column_->backend->explain(bucket_, column_->mode);
+        run_.held_bytes = forecaster_->memory_bytes();
+        run_.captures = forecaster_->captures();
+        run_.first_seconds = call(series, sizes_.horizon);
+        (void)call(series, 1);
+    }
+
+    /// A call of all steps and one of the first alone, timed.
+    void round(const Series& series) {
+        const std::uint64_t before = allocations();
+        run_.call.add(call(series, sizes_.horizon));
+        const std::uint64_t after_all = allocations();
+        run_.replays = forecaster_->replays();
+        const auto bytes = std::span(values_).size_bytes();
+        repeats_ = repeats_ && (last_.empty() || (last_.size() == values_.size() &&
+                                                  std::memcmp(last_.data(), values_.data(), bytes) == 0));
+        last_ = values_;
+        if (sizes_.horizon > 1) {
+            const std::uint64_t before_one = allocations();
+            run_.one_step.add(call(series, 1));
+            const std::uint64_t of_one = allocations() - before_one;
+            if (options_->allocations) {
+                run_.allocations = static_cast<Index>(after_all - before) - static_cast<Index>(of_one);
+            }
+        }
+    }
+
+    /// What came of it, beside the values of the row's first column.
+    GridRun finish(std::span<const float> first, const GridColumn& first_column) {
+        run_.captured_later = forecaster_->captures() - run_.captures;
+        run_.agreement = compare_grid_values(first, last_, sizes_, options_->words);
+        run_.agreement.repeats = repeats_;
+        run_.agreement.is_required = has_to_agree(first_column, *column_);
+        return std::move(run_);
+    }
+
+    /// Of the last call of all steps.
+    [[nodiscard]] std::span<const float> values() const { return last_; }
+
+private:
+    [[nodiscard]] double seconds_since(std::chrono::nanoseconds begin) const {
+        return std::chrono::duration<double>(options_->probes.clock() - begin).count();
+    }
+    [[nodiscard]] std::uint64_t allocations() const { return options_->allocations ? options_->allocations() : 0; }
+
+    double call(const Series& series, Index steps) {
+        const auto begin = options_->probes.clock();
+        const Forecast forecast =
+            forecaster_->forecast(series, {.seed = 1, .horizon = steps, .samples = sizes_.samples});
+        const double seconds = seconds_since(begin);
+        if (steps == sizes_.horizon) {
+            values_.resize(forecast.values().size());  // allocates once: the size stays
+            std::copy(forecast.values().begin(), forecast.values().end(), values_.begin());
+        }
+        return seconds;
+    }
+
+    const GridColumn* column_;
+    const GridOptions* options_;
+    Bucket sizes_;
+    Bucket bucket_;
+    std::unique_ptr<BucketForecaster> forecaster_;
+    GridRun run_;
+    std::vector<float> values_;
+    std::vector<float> last_;
+    bool repeats_ = true;
+};
+
+inline GridRow measure_grid_row(std::span<const GridColumn> columns, const Bucket& sizes, const MakeGridRequest& make,
+                                const GridOptions& options) {
+    const GridRequest request = make(sizes);
+    std::vector<GridMeasurement> measured;
+    measured.reserve(columns.size());
+    for (const GridColumn& column : columns) {
+        measured.emplace_back(column, sizes, options);
+    }
+    for (int build = 0; build <= options.rounds; ++build) {
+        for (GridMeasurement& one : measured) {
+            one.build();
+        }
+    }
+    for (GridMeasurement& one : measured) {
+        one.begin(request.series);
+    }
+    for (int round = 0; round < options.rounds; ++round) {
+        for (GridMeasurement& one : measured) {
+            one.round(request.series);
+        }
+    }
+    GridRow row{sizes, {}};
+    const std::vector<float> first(measured.front().values().begin(), measured.front().values().end());
+    for (GridMeasurement& one : measured) {
+        row.runs.push_back(one.finish(first, columns.front()));
+    }
+    return row;
+}
+
+}  // namespace detail
+
+TOTOGRAPH_INLINE std::vector<Bucket> plan_grid(const Bucket& one, std::span<const Index> contexts,
+                                               std::span<const Index> batches) {
+    std::vector<Bucket> plan;
+    for (const Index context : contexts) {
+        for (const Index batch : batches) {
+            plan.push_back(one);
+            plan.back().context = context;
+            plan.back().batch = batch;
+        }
+    }
+    return plan;
+}
+
+TOTOGRAPH_INLINE std::vector<GridRow> measure_grid(std::span<const GridColumn> columns, std::span<const Bucket> sizes,
+                                                   const MakeGridRequest& make, const GridOptions& options) {
+    for (const Bucket& each : sizes) {  // before anything is built
+        for (const GridColumn& column : columns) {
+            (void)detail::grid_bucket(*column.backend, each);
+        }
+    }
+    std::vector<GridRow> rows;
+    for (const Bucket& each : sizes) {
+        rows.push_back(detail::measure_grid_row(columns, each, make, options));
+        if (options.progress) {
+            options.progress(rows.size(), sizes.size());
+        }
+    }
+    return rows;
+}
+
+}  // namespace totograph::serve
