@@ -2,7 +2,6 @@
 #pragma once
 
 #include <array>
-#include <cstddef>
 #include <filesystem>
 
 #include <totograph/core/shape.hpp>
@@ -25,16 +24,16 @@ using totograph::Index;
 /// A nanoVLM, whose prompts are ids alone: an image is more work before the prompt, the same for each size.
 template <class Published, class Sizes>
 struct Tokens : Sizes {
-    using Checkpoint = Published;
     using Model = totograph::nanovlm::TextOnly<Published>;
-    /// A size of its own for each row.
-    static constexpr std::array<Bucket, 6> buckets = [] {
-        std::array<Bucket, 6> result{};
-        for (std::size_t i = 0; i < result.size(); ++i) {
-            result[i] = {.batch = Sizes::batches[i % 2], .context = Sizes::contexts[i / 2], .horizon = Sizes::horizon};
-        }
-        return result;
-    }();
+    /// A size of its own for each row. Written out, for nvcc 13.0 loses members that an initializer in a lambda leaves
+    /// out.
+    static constexpr std::array<Bucket, 6> buckets{
+        totograph::nanovlm::token_bucket(Sizes::batches[0], Sizes::contexts[0], Sizes::horizon),
+        totograph::nanovlm::token_bucket(Sizes::batches[1], Sizes::contexts[0], Sizes::horizon),
+        totograph::nanovlm::token_bucket(Sizes::batches[0], Sizes::contexts[1], Sizes::horizon),
+        totograph::nanovlm::token_bucket(Sizes::batches[1], Sizes::contexts[1], Sizes::horizon),
+        totograph::nanovlm::token_bucket(Sizes::batches[0], Sizes::contexts[2], Sizes::horizon),
+        totograph::nanovlm::token_bucket(Sizes::batches[1], Sizes::contexts[2], Sizes::horizon)};
 
     static totograph::ModelWeights<Published> weights(const std::filesystem::path& checkpoint) {
         return checkpoint.empty() ? totograph::untrained<Published>() : totograph::load<Published>(checkpoint);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -22,6 +23,7 @@
 #include "../common/checks.hpp"
 #include "allocations.hpp"
 #include "grid_model.hpp"
+#include "host_waits.hpp"
 #include "options.hpp"
 #include "run_stress.hpp"
 
@@ -123,10 +125,12 @@ inline StressResult run_grid(const GridModel& model, const totograph::serve::Bac
     const BackendResources resources{.threads = options.threads};
     const auto columns = detail::grid_columns(registry, options, resources);
     const GridWords words = model.words();
+    const bool on_device = columns.back().backend->name().starts_with("cuda");
     const GridOptions grid_options{.rounds = options.iterations > 0 ? options.iterations : iterations_of(options.level),
                                    .resources = resources,
                                    .words = words,
                                    .allocations = allocations,
+                                   .waits = on_device ? host_waits_probe() : std::function<std::uint64_t()>(),
                                    .progress = progress};
     const auto rows = measure_grid(
         columns, detail::grid_sizes(model, options),

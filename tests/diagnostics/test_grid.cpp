@@ -44,12 +44,14 @@ struct Faults {
     Index captures_later = 0;  ///< Of each call.
     Index more_replays = 0;
     std::uint64_t allocations = 0;  ///< Of each step.
+    std::uint64_t waits = 0;        ///< Beyond one a call.
 };
 
 /// Time and an allocator, in which nothing happens by itself.
 struct Machine {
     std::chrono::nanoseconds now{0};
     std::uint64_t allocations = 0;
+    std::uint64_t waits = 0;
     Faults faults;
 };
 
@@ -71,6 +73,7 @@ public:
         ++calls_;
         captures_ += faults.captures_later;
         machine_.allocations += 2 + faults.allocations * static_cast<std::uint64_t>(steps);
+        machine_.waits += mode_ == Mode::eager ? static_cast<std::uint64_t>(steps) : 1 + faults.waits;
         machine_.now += steps * std::chrono::milliseconds(mode_ == Mode::eager ? 8 : 2);
         return {values_, series.batch, 1, steps, 0};
     }
@@ -138,6 +141,7 @@ struct Grid {
         options.probes.clock = [this] { return machine.now; };
         if (counts) {
             options.allocations = [this] { return machine.allocations; };
+            options.waits = [this] { return machine.waits; };
         }
         rows = serve::measure_grid(
             columns, serve::plan_grid(one, contexts, batches),
@@ -176,7 +180,7 @@ TEST_CASE("a grid has a row for each context and batch, measured in each column"
     const Grid grid;
     CHECK(grid.failed().empty());
     CHECK(serve::all_passed(grid.checks));
-    REQUIRE(grid.checks.size() == 6);
+    REQUIRE(grid.checks.size() == 7);
     REQUIRE(grid.rows.size() == 6);
     CHECK(grid.rows[1].sizes == Bucket{.batch = 3, .context = 4, .horizon = 6});
     CHECK(grid.rows[4].sizes == Bucket{.batch = 1, .context = 16, .horizon = 6});
@@ -210,7 +214,8 @@ TEST_CASE("its tables have six rows each, and say what regional capture saves") 
     for (const char* const words :
          {"card eager", "card max-autotune tokens/s", "card-regional max-autotune", "4x", "same (18 distinct)",
           "regional build / whole", "0.75x", "prefill 1 time, decode 5 times",
-          "a call replays 1 graph for all 6 tokens", "first token", "3.00 MiB"}) {
+          "a call replays 1 graph for all 6 tokens", "first token", "3.00 MiB", "host waits a call",
+          "the host waits for the device 1 time."}) {
         CAPTURE(words);
         CHECK(text.find(words) != std::string::npos);
     }
@@ -225,6 +230,7 @@ TEST_CASE("each fault is told by the question that is meant for it") {
     CHECK(Grid({.captures_later = 1}).failed() == "captures;");
     CHECK(Grid({.more_replays = 2}).failed() == "graph breaks;");
     CHECK(Grid({.allocations = 1}).failed() == "allocations;");
+    CHECK(Grid({.waits = 1}).failed() == "host waits;");
     const Grid grid({.other_id_at = 4});
     CHECK(grid.checks[0].found.find("1 of 6 are others, from token 4 on: 'card' in mode max-autotune") == 0);
     CHECK(grid.text().find("card max-autotune 5 of 6, others from token 4 on") != std::string::npos);
@@ -241,11 +247,12 @@ TEST_CASE("what tunes in bf16 may round otherwise, and it is told") {
     CHECK(grid.text().find("5 of 6, others from token 2 on") != std::string::npos);
 }
 
-TEST_CASE("allocations that nobody counts are not asked for") {
-    const Grid grid({.allocations = 1}, "f32", false);
+TEST_CASE("what nobody counts is not asked for") {
+    const Grid grid({.allocations = 1, .waits = 1}, "f32", false);
     CHECK(grid.failed().empty());
     CHECK(grid.checks.size() == 5);
     CHECK(grid.text().find("allocat") == std::string::npos);
+    CHECK(grid.text().find("waits") == std::string::npos);
 }
 
 TEST_CASE("numbers are the same within a share of the larger one, ids to the last bit") {

@@ -44,6 +44,8 @@ struct GridRun {
     Index replays = 0;               ///< Graphs that a call replayed.
     /// What a call of all steps asks the allocator for beyond one of a single step; nothing: not counted.
     std::optional<Index> allocations{};
+    /// How often the host waited for a device in a call; nothing: not counted.
+    std::optional<Index> waits{};
     GridAgreement agreement{};
 
     /// Graphs that a call replayed beyond those that were planned: each of them is a return to the host in between.

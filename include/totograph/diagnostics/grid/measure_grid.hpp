@@ -31,6 +31,8 @@ struct GridOptions {
     StressProbes probes{};
     /// How often this process has asked for memory; empty: nobody counts.
     std::function<std::uint64_t()> allocations{};
+    /// How often this process has waited for a device; empty: nobody counts.
+    std::function<std::uint64_t()> waits{};
     /// Told after each row; empty: nobody is.
     std::function<void(std::size_t done, std::size_t all)> progress{};
 };

@@ -91,14 +91,22 @@ TOTOGRAPH_INLINE std::vector<StressCheck> check_grid(std::span<const GridRow> ro
     ask("captures", "graphs captured by calls", [](const GridRun& run) -> Count { return run.captured_later; });
     ask("graph breaks", "returns to the host within a call",
         [](const GridRun& run) -> Count { return run.graph_breaks(); });
+    const auto is_counted = [&](const auto& count) {
+        return std::any_of(rows.begin(), rows.end(), [&](const GridRow& row) {
+            return std::any_of(row.runs.begin(), row.runs.end(),
+                               [&](const GridRun& run) { return count(run).has_value(); });
+        });
+    };
+    const auto early_waits = [](const GridRun& run) -> Count {
+        return run.mode == Mode::eager || !run.waits ? Count() : std::max(Index{0}, *run.waits - 1);
+    };
+    if (is_counted(early_waits)) {
+        ask("host waits", "waits of the host before a call's last one", early_waits);
+    }
     const auto further = [](const GridRun& run) -> Count {
         return run.mode == Mode::eager ? Count() : run.allocations;
     };
-    const bool counted = std::any_of(rows.begin(), rows.end(), [&](const GridRow& row) {
-        return std::any_of(row.runs.begin(), row.runs.end(),
-                           [&](const GridRun& run) { return further(run).has_value(); });
-    });
-    if (counted) {
+    if (is_counted(further)) {
         ask("allocations", "allocations for further " + words.steps, further);
     }
     return checks;

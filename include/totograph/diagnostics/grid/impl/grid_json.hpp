@@ -43,6 +43,7 @@ inline Json grid_run_json(const GridRun& run) {
             {"planned_replays", run.plan.graph_launches},
             {"replays", run.replays},
             {"graph_breaks", run.graph_breaks()},
+            {"waits", run.waits ? Json(*run.waits) : Json()},
             {"allocations", run.allocations ? Json(*run.allocations) : Json()},
             {"values", agreement.values},
             {"equal", agreement.equal},

@@ -161,6 +161,10 @@ inline std::string grid_graph_table(std::span<const GridRow> rows, const GridWor
     const bool has_regional = regional_run(first) != nullptr;
     const bool counts = tested_run(first).allocations.has_value();
     std::vector<std::string> titles{"graph breaks", "captures", "graphs a call", "captured later"};
+    const bool waits = tested_run(first).waits.has_value();
+    if (waits) {
+        titles.push_back("host waits a call");
+    }
     if (counts) {
         titles.push_back("allocations a further " + words.step);
     }
@@ -177,6 +181,9 @@ inline std::string grid_graph_table(std::span<const GridRow> rows, const GridWor
         const auto further = [](const GridRun& run) { return run.allocations.value_or(0); };
         std::vector<std::string> cells{std::to_string(total_of(row, breaks)), std::to_string(tested.captures),
                                        std::to_string(tested.replays), std::to_string(total_of(row, later))};
+        if (waits) {
+            cells.push_back(std::to_string(tested.waits.value_or(0)));
+        }
         if (counts) {
             const auto steps = static_cast<double>(std::max(Index{1}, row.sizes.horizon - 1));
             cells.push_back(totograph::detail::number_text(static_cast<double>(total_of(row, further)) / steps, 3));
@@ -213,6 +220,11 @@ inline std::string break_text(const GridRow& row, const GridWords& words) {
                                       std::to_string(tested.plan.graph_launches) +
                                       " planned. What is replayed beyond those is a graph break.\n"
                                 : std::string("- Counted: nothing is captured here.\n");
+    if (tested.waits) {
+        text += "- Counted: in a call the host waits for the device " +
+                count_text(static_cast<std::size_t>(*tested.waits), "time", "times") +
+                ". One wait is for the result; a value that is looked at in between takes another.\n";
+    }
     if (tested.allocations) {
         text += "- Counted: what a call of all " + words.steps + " asks the allocator for, beyond a call of one " +
                 words.step + ", is " + std::to_string(*tested.allocations) +

@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <set>
@@ -116,18 +117,22 @@ public:
 
     /// A call of all steps and one of the first alone, timed.
     void round(const Series& series) {
-        const std::uint64_t before = allocations();
+        const std::uint64_t waits_before = counted(options_->waits);
+        const std::uint64_t before = counted(options_->allocations);
         run_.call.add(call(series, sizes_.horizon));
-        const std::uint64_t after_all = allocations();
+        const std::uint64_t after_all = counted(options_->allocations);
+        if (options_->waits) {
+            run_.waits = static_cast<Index>(options_->waits() - waits_before);
+        }
         run_.replays = forecaster_->replays();
         const auto bytes = std::span(values_).size_bytes();
         repeats_ = repeats_ && (last_.empty() || (last_.size() == values_.size() &&
                                                   std::memcmp(last_.data(), values_.data(), bytes) == 0));
         last_ = values_;
         if (sizes_.horizon > 1) {
-            const std::uint64_t before_one = allocations();
+            const std::uint64_t before_one = counted(options_->allocations);
             run_.one_step.add(call(series, 1));
-            const std::uint64_t of_one = allocations() - before_one;
+            const std::uint64_t of_one = counted(options_->allocations) - before_one;
             if (options_->allocations) {
                 run_.allocations = static_cast<Index>(after_all - before) - static_cast<Index>(of_one);
             }
@@ -150,7 +155,7 @@ private:
     [[nodiscard]] double seconds_since(std::chrono::nanoseconds begin) const {
         return std::chrono::duration<double>(options_->probes.clock() - begin).count();
     }
-    [[nodiscard]] std::uint64_t allocations() const { return options_->allocations ? options_->allocations() : 0; }
+    static std::uint64_t counted(const std::function<std::uint64_t()>& counter) { return counter ? counter() : 0; }
 
     double call(const Series& series, Index steps) {
         const auto begin = options_->probes.clock();
