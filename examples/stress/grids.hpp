@@ -9,6 +9,7 @@
 #include <totograph/forecast/weights/model_weights.hpp>
 #include <totograph/models/kronos/config.hpp>
 #include <totograph/models/kronos/family.hpp>
+#include <totograph/models/kronos/parts.hpp>
 #include <totograph/models/nanovlm/config.hpp>
 #include <totograph/models/nanovlm/family.hpp>
 
@@ -21,19 +22,27 @@ namespace examples::grids {
 using totograph::Bucket;
 using totograph::Index;
 
+// As token_bucket and candle_bucket, which are consteval: clang 14 takes those in no initializer of a template's
+// member.
+constexpr Bucket of_tokens(Index prompts, Index tokens, Index new_tokens) {
+    return {prompts, 1, tokens, new_tokens, 0, 0};
+}
+constexpr Bucket of_candles(Index symbols, Index context, Index horizon) {
+    return {symbols, totograph::kronos::variate_count, context, horizon, 1, totograph::kronos::stamp_count};
+}
+
 /// A nanoVLM, whose prompts are ids alone: an image is more work before the prompt, the same for each size.
 template <class Published, class Sizes>
 struct Tokens : Sizes {
     using Model = totograph::nanovlm::TextOnly<Published>;
     /// A size of its own for each row. Written out, for nvcc 13.0 loses members that an initializer in a lambda leaves
     /// out.
-    static constexpr std::array<Bucket, 6> buckets{
-        totograph::nanovlm::token_bucket(Sizes::batches[0], Sizes::contexts[0], Sizes::horizon),
-        totograph::nanovlm::token_bucket(Sizes::batches[1], Sizes::contexts[0], Sizes::horizon),
-        totograph::nanovlm::token_bucket(Sizes::batches[0], Sizes::contexts[1], Sizes::horizon),
-        totograph::nanovlm::token_bucket(Sizes::batches[1], Sizes::contexts[1], Sizes::horizon),
-        totograph::nanovlm::token_bucket(Sizes::batches[0], Sizes::contexts[2], Sizes::horizon),
-        totograph::nanovlm::token_bucket(Sizes::batches[1], Sizes::contexts[2], Sizes::horizon)};
+    static constexpr std::array<Bucket, 6> buckets{of_tokens(Sizes::batches[0], Sizes::contexts[0], Sizes::horizon),
+                                                   of_tokens(Sizes::batches[1], Sizes::contexts[0], Sizes::horizon),
+                                                   of_tokens(Sizes::batches[0], Sizes::contexts[1], Sizes::horizon),
+                                                   of_tokens(Sizes::batches[1], Sizes::contexts[1], Sizes::horizon),
+                                                   of_tokens(Sizes::batches[0], Sizes::contexts[2], Sizes::horizon),
+                                                   of_tokens(Sizes::batches[1], Sizes::contexts[2], Sizes::horizon)};
 
     static totograph::ModelWeights<Published> weights(const std::filesystem::path& checkpoint) {
         return checkpoint.empty() ? totograph::untrained<Published>() : totograph::load<Published>(checkpoint);
@@ -66,9 +75,8 @@ struct Candles {
     static constexpr std::array<Index, 3> contexts{64, 128, 256};
     static constexpr std::array<Index, 2> batches{1, 4};
     static constexpr Index horizon = 16;
-    static constexpr std::array<Bucket, 2> buckets{
-        totograph::kronos::candle_bucket(batches[0], contexts[2], horizon, 1),
-        totograph::kronos::candle_bucket(batches[1], contexts[2], horizon, 1)};
+    static constexpr std::array<Bucket, 2> buckets{of_candles(batches[0], contexts[2], horizon),
+                                                   of_candles(batches[1], contexts[2], horizon)};
 
     static totograph::ModelWeights<Published> weights(const std::filesystem::path&) {
         return totograph::untrained<Published>();

@@ -27,7 +27,7 @@ inline std::string place_of(const GridRow& row, const GridRun& run) {
     return "'" + run.backend + "' in mode " + std::string(name(run.mode)) + ", " + to_string(row.sizes);
 }
 
-/// A question with a count that has to be 0: how much of it all runs have that `counts` knows, and the worst of them.
+/// A question with a count that has to be 0: how much of it the runs have that `count` knows, and the worst of them.
 template <class Count>
 StressCheck count_to_be_zero(std::span<const GridRow> rows, const std::string& title, const std::string& what,
                              const Count& count) {
