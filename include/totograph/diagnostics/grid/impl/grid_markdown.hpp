@@ -96,7 +96,7 @@ inline std::string grid_latency_table(std::span<const GridRow> rows, const GridW
     for (const GridRun& run : first.runs) {
         titles.push_back(run_title(first, run));
     }
-    titles.push_back("speed");
+    titles.emplace_back("speed");
     titles.push_back("first " + words.step);
     for (const GridRun& run : first.runs) {
         titles.push_back(run_title(first, run) + " " + words.steps + "/s");
@@ -163,7 +163,7 @@ inline std::string grid_graph_table(std::span<const GridRow> rows, const GridWor
     std::vector<std::string> titles{"graph breaks", "captures", "graphs a call", "captured later"};
     const bool waits = tested_run(first).waits.has_value();
     if (waits) {
-        titles.push_back("host waits a call");
+        titles.emplace_back("host waits a call");
     }
     if (counts) {
         titles.push_back("allocations a further " + words.step);
