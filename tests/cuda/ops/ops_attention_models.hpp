@@ -22,9 +22,13 @@ struct AttentionSize {
     Index positions = 1;
     Index heads = 4;
     Index head_dim = 16;
+    Index kv_heads = 0;  ///< Of keys and values; 0 for as many as of queries.
 
     [[nodiscard]] constexpr Shape rows(Index of_samples, Index of_positions) const {
         return {series, of_samples, variates, of_positions, heads * head_dim};
+    }
+    [[nodiscard]] constexpr Shape key_rows(Index of_samples, Index of_positions) const {
+        return {series, of_samples, variates, of_positions, (kv_heads == 0 ? heads : kv_heads) * head_dim};
     }
 };
 
@@ -71,19 +75,20 @@ struct Cached {
     static constexpr bool is_written(std::string_view name, Index at) {
         const bool is_suffix = begins_with(name, "suffix");
         const RowPlace place = place_of(
-            is_suffix ? size.rows(size.samples, suffix_capacity) : size.rows(prefix_samples, size.positions), at);
+            is_suffix ? size.key_rows(size.samples, suffix_capacity) : size.key_rows(prefix_samples, size.positions),
+            at);
         return name == "q" || place.position < (is_suffix ? suffix_length : integer("prefix.length", place.series));
     }
     static constexpr void record(Recorder& r) {
         Outputs out(r);
-        const Shape prefix = size.rows(prefix_samples, size.positions);
-        const Shape suffix = size.rows(size.samples, suffix_capacity);
+        const Shape prefix = size.key_rows(prefix_samples, size.positions);
+        const Shape suffix = size.key_rows(size.samples, suffix_capacity);
         out(tg::nn::cached_attention(
             r.state("q", size.rows(size.samples, 1)),
             {r.state("prefix.key", prefix), r.state("prefix.value", prefix),
              r.state("prefix.length", {size.series}, DType::i32)},
             {r.state("suffix.key", suffix), r.state("suffix.value", suffix), r.state("suffix.length", {1}, DType::i32)},
-            {.heads = size.heads}));
+            {.heads = size.heads, .kv_heads = size.kv_heads}));
     }
 };
 
@@ -111,17 +116,17 @@ struct CachedInLongerRows {
 };
 
 /// Caches that GEMMs fill and one attention reads: in bf16 they are stored so. The newest position is written by the
-/// launch that makes the query. The last series has no prefix; and what one sample wrote at its first position may be
-/// NaN, and all that another one reads, which is their own affair. Inputs are small, so that scores are of the order of
-/// 1: a softmax of large ones takes another key where rounding moves them.
-template <AttentionSize size, Index suffix_length, bool torn = false>
+/// launch that makes the query. The last series has fewer positions of the prefix, or none; and what one sample wrote
+/// at its first position may be NaN, and all that another one reads, which is their own affair. Inputs are small, so
+/// that scores are of the order of 1: a softmax of large ones takes another key where rounding moves them.
+template <AttentionSize size, Index suffix_length, bool torn = false, Index fewer = 0>
 struct FilledCaches {
     static constexpr Index input_width = 64;
     static constexpr Index earlier = suffix_length - 1;
     static constexpr std::int32_t integer(std::string_view name, Index series) {
         return static_cast<std::int32_t>(name == "suffix.length"     ? suffix_length
                                          : name == "at"              ? earlier
-                                         : series + 1 == size.series ? 0
+                                         : series + 1 == size.series ? fewer
                                                                      : size.positions);
     }
     static constexpr bool is_written(std::string_view name, Index at) {
@@ -257,6 +262,18 @@ inline constexpr AttentionSize large_cached{
 /// Warps of a block share the keys: of few samples, and of few blocks.
 inline constexpr AttentionSize few_samples{
     .series = 2, .samples = 6, .variates = 12, .positions = 300, .heads = 4, .head_dim = 64};
+/// The same, with heads of another width.
+constexpr AttentionSize few_samples_of(Index head_dim) {
+    AttentionSize size = few_samples;
+    size.head_dim = head_dim;
+    return size;
+}
+/// The same, of grouped queries.
+inline constexpr AttentionSize few_samples_of_groups{
+    .series = 2, .samples = 6, .variates = 12, .positions = 300, .heads = 4, .head_dim = 64, .kv_heads = 2};
+/// One sample: all queries share the suffix, too.
+inline constexpr AttentionSize one_sample_of_long{
+    .series = 2, .samples = 1, .variates = 40, .positions = 200, .heads = 8, .head_dim = 48};
 /// Eight blocks of a cluster share the keys.
 inline constexpr AttentionSize long_prefix{
     .series = 2, .samples = 1, .variates = 2, .positions = 700, .heads = 3, .head_dim = 64};

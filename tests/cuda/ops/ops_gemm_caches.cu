@@ -13,17 +13,30 @@ static_assert(attends_on_tiles<FilledCaches<suffixes_of(16), 5>, BFloat16, true>
 static_assert(attends_on_tiles<FilledCaches<suffixes_of(64, 130), 5>, BFloat16, true>());
 static_assert(attends_on_tiles<FilledCaches<suffixes_of(128), 3>, BFloat16, true>());
 
-/// Positions of suffixes that are on their way on a device whose multiprocessors have so much shared memory.
-template <Index head_dim>
-constexpr int suffix_stages(std::size_t kibibytes) {
+/// Stages on a device whose multiprocessors have so much shared memory.
+template <AttentionSize size>
+constexpr int stages(std::size_t kibibytes) {
     int result = 0;
-    visit_attention<FilledCaches<suffixes_of(head_dim), 3>>(
-        [&]<class K>(K*) { result = tg::cuda::tile_detail::suffix_stages<K, Precision::bf16>(kibibytes * 1024); });
+    visit_attention<FilledCaches<size, 3>>(
+        [&]<class K>(K*) { result = tg::cuda::tile_detail::stages_of<K, Precision::bf16>(kibibytes * 1024); });
     return result;
 }
-static_assert(suffix_stages<64>(228) == 2 && suffix_stages<96>(228) == 2);
-static_assert(suffix_stages<112>(228) == 1 && suffix_stages<128>(228) == 1);
-static_assert(suffix_stages<64>(100) == 1);
+static_assert(stages<suffixes_of(64)>(228) == 2 && stages<suffixes_of(96)>(228) == 2);
+static_assert(stages<suffixes_of(112)>(228) == 1 && stages<suffixes_of(128)>(228) == 1);
+static_assert(stages<suffixes_of(64)>(100) == 1);
+
+template <AttentionSize size>
+constexpr bool warps_share_keys() {
+    bool result = false;
+    visit_attention<FilledCaches<size, 3>>(
+        [&]<class K>(K*) { result = tg::cuda::can_tile<K>(Precision::bf16) && tg::cuda::tile_detail::shares_keys<K>; });
+    return result;
+}
+static_assert(!warps_share_keys<suffixes_of(64)>() && warps_share_keys<suffixes_of(64, 130)>());
+static_assert(warps_share_keys<few_samples>() && warps_share_keys<few_samples_of(256)>());
+static_assert(stages<few_samples>(228) == 3 && stages<few_samples>(164) == 2 && stages<few_samples>(100) == 3);
+static_assert(stages<few_samples_of(128)>(228) == 3 && stages<few_samples_of(128)>(100) == 3);
+static_assert(stages<few_samples_of(256)>(228) == 3 && stages<few_samples_of(256)>(100) == 1);
 
 }  // namespace
 

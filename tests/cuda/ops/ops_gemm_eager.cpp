@@ -19,8 +19,23 @@ bool run_if_in(const std::tuple<Tested...>*, std::string_view name, States& stat
     return ((name == Tested::name && (states = run_eager<typename Tested::Model>(), true)) || ...);
 }
 
+template <class... Tested>
+constexpr int count_in(const std::tuple<Tested...>*, std::string_view name) {
+    return (... + (name == Tested::name ? 1 : 0));
+}
+template <class... Tables>
+constexpr int count_of(std::string_view name) {
+    return (... + count_in(static_cast<const Tables*>(nullptr), name));
+}
+template <class... Tables, class... Tested>
+constexpr bool are_names_unique_in(const std::tuple<Tested...>*) {
+    return ((count_of<Tables...>(Tested::name) == 1) && ...);
+}
+
 template <class... Tables>
 States run_in(std::string_view name) {
+    static_assert((are_names_unique_in<Tables...>(static_cast<const Tables*>(nullptr)) && ...),
+                  "Two rows have one name: rows are found by their names.");
     States states;
     (void)(run_if_in(static_cast<const Tables*>(nullptr), name, states) || ...);
     return states;

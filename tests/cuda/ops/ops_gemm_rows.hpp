@@ -98,7 +98,9 @@ using AttentionRows = std::tuple<
     Row<"causal attention, large", Causal<large_causal>>, Row<"causal attention, few queries", Causal<few_causal>>,
     Row<"causal attention, a series without values", Causal<few_causal, 0>>,
     Row<"variate attention, few queries", AcrossVariates<few_queries>>,
-    Row<"attention of the last position", LastPosition<last>>, Row<"variate attention", AcrossVariates<few_variates>>,
+    Row<"attention of the last position", LastPosition<last>>,
+    Row<"attention of the last position, many queries", LastPosition<one_sample_of_long>>,
+    Row<"variate attention", AcrossVariates<few_variates>>,
     Row<"variate attention, NaN in one sample", AcrossVariates<few_variates, true>>,
     Row<"variate attention, large", AcrossVariates<many_variates>>,
     Row<"causal attention, heads of 48", Causal<narrow_causal>>,
@@ -126,6 +128,12 @@ using CachedAttentionRows =
                Row<"cached attention, wide heads of a long prefix", Cached<wide_heads_of_long, true, 4>>,
                Row<"cached attention, parts of longer rows", CachedInLongerRows<suffixes_of(32)>>,
                Row<"cached attention, one sample, many queries", Cached<one_sample, true, 5>>,
+               Row<"cached attention, one sample, a long prefix", Cached<one_sample_of_long, true, 5>>,
+               Row<"cached attention, few samples, a series of 20 keys", Cached<few_samples, true, 5, 20>>,
+               Row<"cached attention, few samples, a series without a prefix", Cached<few_samples, true, 5, 0>>,
+               Row<"cached attention, few samples of a long prefix, no suffix", Cached<few_samples, true, 0>>,
+               Row<"cached attention, few samples, parts of longer rows", CachedInLongerRows<few_samples>>,
+               Row<"cached attention, few samples, grouped queries", Cached<few_samples_of_groups, true, 5>>,
                Row<"cached attention, wide heads", Cached<wide_heads, true, 4>>,
                Row<"cached attention, wide heads, own, many queries", Cached<many_wide_heads, false, 5>>>;
 
@@ -134,19 +142,29 @@ using AttentionOptionRows = std::tuple<Row<"attentions, the first half", tg::tes
                                        Row<"attentions, the second half", tg::test::EverySecondAttention<1>>>;
 
 /// Attentions to caches that GEMMs fill: their keys are stored as bf16 where GEMMs are.
-using FilledCacheRows =
-    std::tuple<Row<"caches filled by GEMMs, heads of 16", FilledCaches<suffixes_of(16), 5>>,
-               Row<"caches filled by GEMMs, heads of 32", FilledCaches<suffixes_of(32), 4>>,
-               Row<"caches filled by GEMMs, heads of 48", FilledCaches<suffixes_of(48), 3>>,
-               Row<"caches filled by GEMMs, heads of 64", FilledCaches<suffixes_of(64, 130), 5>>,
-               Row<"caches filled by GEMMs, NaN in one sample", FilledCaches<suffixes_of(64), 4, true>>,
-               Row<"caches filled by GEMMs, few samples, NaN in one", FilledCaches<few_samples, 11, true>>,
-               Row<"caches filled by GEMMs, a longer prefix, NaN in one", FilledCaches<longer_prefix, 11, true>>,
-               Row<"caches filled by GEMMs, heads of 80", FilledCaches<suffixes_of(80), 2>>,
-               Row<"caches filled by GEMMs, heads of 96", FilledCaches<suffixes_of(96), 3>>,
-               Row<"caches filled by GEMMs, heads of 112", FilledCaches<suffixes_of(112), 3>>,
-               Row<"caches filled by GEMMs, heads of 128", FilledCaches<suffixes_of(128), 3>>,
-               Row<"caches filled by GEMMs, heads of 256", FilledCaches<suffixes_of(256), 3>>>;
+using FilledCacheRows = std::tuple<
+    Row<"caches filled by GEMMs, heads of 16", FilledCaches<suffixes_of(16), 5>>,
+    Row<"caches filled by GEMMs, heads of 32", FilledCaches<suffixes_of(32), 4>>,
+    Row<"caches filled by GEMMs, heads of 48", FilledCaches<suffixes_of(48), 3>>,
+    Row<"caches filled by GEMMs, heads of 64", FilledCaches<suffixes_of(64, 130), 5>>,
+    Row<"caches filled by GEMMs, NaN in one sample", FilledCaches<suffixes_of(64), 4, true>>,
+    Row<"caches filled by GEMMs, few samples, NaN in one", FilledCaches<few_samples, 11, true>>,
+    Row<"caches filled by GEMMs, a longer prefix, NaN in one", FilledCaches<longer_prefix, 11, true>>,
+    Row<"caches filled by GEMMs, few samples, heads of 16", FilledCaches<few_samples_of(16), 11>>,
+    Row<"caches filled by GEMMs, few samples, heads of 32", FilledCaches<few_samples_of(32), 3, false, 1>>,
+    Row<"caches filled by GEMMs, few samples, heads of 80", FilledCaches<few_samples_of(80), 4, false, 64>>,
+    Row<"caches filled by GEMMs, few samples, heads of 96", FilledCaches<few_samples_of(96), 4, false, 65>>,
+    Row<"caches filled by GEMMs, few samples, heads of 48", FilledCaches<few_samples_of(48), 9>>,
+    Row<"caches filled by GEMMs, few samples, heads of 112", FilledCaches<few_samples_of(112), 5, false, 16>>,
+    Row<"caches filled by GEMMs, few samples, heads of 128", FilledCaches<few_samples_of(128), 5, false, 193>>,
+    Row<"caches filled by GEMMs, few samples, heads of 256, NaN in one",
+        FilledCaches<few_samples_of(256), 5, true, 77>>,
+    Row<"caches filled by GEMMs, few samples, heads of 208", FilledCaches<few_samples_of(208), 5>>,
+    Row<"caches filled by GEMMs, heads of 80", FilledCaches<suffixes_of(80), 2>>,
+    Row<"caches filled by GEMMs, heads of 96", FilledCaches<suffixes_of(96), 3>>,
+    Row<"caches filled by GEMMs, heads of 112", FilledCaches<suffixes_of(112), 3>>,
+    Row<"caches filled by GEMMs, heads of 128", FilledCaches<suffixes_of(128), 3>>,
+    Row<"caches filled by GEMMs, heads of 256, NaN in one", FilledCaches<suffixes_of(256), 3>>>;
 
 /// The states of the model of a row after a run on the CPU, by the row's name.
 std::vector<StateContent> eager_states_of_gemms(std::string_view name);

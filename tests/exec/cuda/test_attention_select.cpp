@@ -44,8 +44,9 @@ Kernel prefill(Index variates, Index positions, Index head_dim) {
     return kernel;
 }
 
-AttentionKernel chosen(const Kernel& kernel, Precision precision = Precision::bf16, bool is_aligned = true) {
-    return select_attention(kernel, is_aligned, precision, least_device);
+AttentionKernel chosen(const Kernel& kernel, Precision precision = Precision::bf16,
+                       const AttentionStorage& storage = {}) {
+    return select_attention(kernel, storage, precision, least_device);
 }
 
 }  // namespace
@@ -66,7 +67,7 @@ TEST_CASE("few queries with many keys take a block each") {
     CHECK(chosen(prefill(1, 9, 64)) == AttentionKernel::block);
     CHECK(chosen(prefill(1, 8, 64)) == AttentionKernel::tiles);
     CHECK(chosen(prefill(1, 42, 64), Precision::f32) == AttentionKernel::block);
-    CHECK(chosen(prefill(1, 42, 64), Precision::bf16, false) == AttentionKernel::tiles);
+    CHECK(chosen(prefill(1, 42, 64), Precision::bf16, {.is_aligned = false}) == AttentionKernel::tiles);
     CHECK(chosen(prefill(1, 42, 48)) == AttentionKernel::tiles);
     CHECK(chosen(decode(1, 1, 64)) == AttentionKernel::block);
 }
@@ -107,16 +108,37 @@ TEST_CASE("a block has all positions where they are up to 96") {
     CHECK(tile_warps_of(decode(96, 7, 64)) == 4);
 }
 
+TEST_CASE("eight warps share keys where blocks are few and heads are narrow") {
+    // 12 heads of 22 variates are 264 blocks.
+    CHECK(tile_warps_of(decode(16, 22, 64, 128)) == 8);
+    CHECK(tile_warps_of(decode(16, 23, 64, 128)) == 4);
+    CHECK(tile_warps_of(decode(17, 11, 64, 128)) == 8);
+    CHECK(tile_warps_of(decode(17, 12, 64, 128)) == 4);
+    CHECK(tile_warps_of(decode(16, 22, 80, 128)) == 4);
+    CHECK(tile_warps_of(decode(16, 22, 64, 127)) == 4);
+}
+
 TEST_CASE("heads too wide for tiles take blocks, however many queries there are") {
     for (const Precision precision : {Precision::f32, Precision::tf32, Precision::bf16}) {
         CHECK(chosen(decode(256, 7, 256), precision) == AttentionKernel::block);
         CHECK(chosen(prefill(1, 9, 192), precision) == AttentionKernel::block);
         CHECK(chosen(prefill(7, 64, 192), precision) == AttentionKernel::block);
     }
+    // Tiles hold them where warps share keys in bf16.
+    const AttentionStorage bf16{.keys_are_bf16 = true};
+    CHECK(chosen(decode(5, 100, 208, 400), Precision::bf16, bf16) == AttentionKernel::tiles);
+    CHECK(chosen(decode(5, 100, 192, 400), Precision::bf16, bf16) == AttentionKernel::tiles);
+    CHECK(chosen(decode(5, 1, 208, 400), Precision::bf16, bf16) == AttentionKernel::tiles);
+    CHECK(chosen(decode(5, 1, 192, 400), Precision::bf16, bf16) == AttentionKernel::block);
+    CHECK(chosen(decode(5, 100, 256, 400), Precision::bf16, bf16) == AttentionKernel::tiles);
+    CHECK(chosen(decode(5, 100, 272, 400), Precision::bf16, bf16) == AttentionKernel::warp);
+    CHECK(chosen(decode(5, 100, 192, 127), Precision::bf16, bf16) == AttentionKernel::block);
+    CHECK(chosen(decode(5, 100, 192, 400), Precision::bf16) == AttentionKernel::block);
+    CHECK(chosen(decode(5, 100, 192, 400), Precision::tf32, bf16) == AttentionKernel::block);
     // Eight lanes read a key, eight elements each.
     CHECK(chosen(decode(1, 1, 160)) == AttentionKernel::warp);
     CHECK(chosen(decode(1, 1, 320)) == AttentionKernel::warp);
-    CHECK(chosen(decode(256, 7, 256), Precision::bf16, false) == AttentionKernel::warp);
+    CHECK(chosen(decode(256, 7, 256), Precision::bf16, {.is_aligned = false}) == AttentionKernel::warp);
 }
 
 TEST_CASE("the attentions of a forecast of 256 samples of 7 variates") {
@@ -170,7 +192,7 @@ TEST_CASE("the attentions of Toto 2.0, whose masks are of keys") {
         CHECK(chosen(kernel, Precision::tf32) == AttentionKernel::tiles);
         CHECK(chosen(kernel, Precision::f32) == AttentionKernel::tiles);
         // A suffix that all queries share takes no memory of its own.
-        CHECK(tile_bytes_of(kernel, Precision::bf16) == 2 * 64 * (64 * 2 + 16));
+        CHECK(tile_bytes_of(kernel, {}, Precision::bf16) == 2 * 64 * (64 * 2 + 16));
     }
     // One series of 16 patches: few queries.
     Kernel small = prefill(1, 18, 64);
@@ -185,24 +207,42 @@ TEST_CASE("tiles need shared memory, of which every known device has enough") {
     DeviceTraits small = least_device;
     // Keys and values of 64 positions in bf16 with 16 bytes of padding, and 64 suffixes of f32.
     const std::size_t needed = 2 * 64 * (128 * 2 + 16) + 2 * 64 * 128 * 4;
-    CHECK(tile_bytes_of(decode(256, 7, 128), Precision::bf16) == needed);
-    CHECK(tile_bytes_of(decode(1, 7, 128), Precision::bf16) == 2 * 64 * (128 * 2 + 16));
+    CHECK(tile_bytes_of(decode(256, 7, 128), {}, Precision::bf16) == needed);
+    CHECK(tile_bytes_of(decode(1, 7, 128), {}, Precision::bf16) == 2 * 64 * (128 * 2 + 16));
+    // In f32 two parts of keys and values, but not beside suffixes.
+    CHECK(tile_bytes_of(prefill(7, 64, 64), {}, Precision::f32) == 2 * 2 * 64 * (64 * 4 + 16));
+    CHECK(tile_bytes_of(prefill(7, 64, 64), {}, Precision::tf32) == 2 * 64 * (64 * 4 + 16));
+    CHECK(tile_bytes_of(decode(256, 7, 64), {}, Precision::f32) == 2 * 64 * (64 * 4 + 16) + 2 * 64 * 64 * 4);
+    // Four warps or eight with sixteen keys each, as they are stored, and two numbers of each lane.
+    const AttentionStorage bf16{.keys_are_bf16 = true};
+    CHECK(tile_bytes_of(decode(5, 100, 64, 128), bf16, Precision::bf16) == 2 * 64 * 64 * 2 + 4 * 2 * 2 * 32 * 4);
+    CHECK(tile_bytes_of(decode(5, 100, 64, 128), {}, Precision::bf16) == 2 * 64 * 64 * 4 + 4 * 2 * 2 * 32 * 4);
+    CHECK(tile_bytes_of(decode(5, 10, 64, 128), bf16, Precision::bf16) == 2 * 128 * 64 * 2 + 8 * 2 * 2 * 32 * 4);
+    // Rows of 96 bytes are padded. Of wide heads there are queries, too.
+    CHECK(tile_bytes_of(decode(5, 100, 48, 128), bf16, Precision::bf16) == 2 * 64 * 112 + 4 * 2 * 2 * 32 * 4);
+    CHECK(tile_bytes_of(decode(5, 100, 256, 128), bf16, Precision::bf16) == 144 * 256 * 2 + 4 * 2 * 2 * 32 * 4);
+    small.shared_bytes_of_block = tile_bytes_of(decode(5, 100, 128, 128), bf16, Precision::bf16);
+    CHECK(select_attention(decode(5, 100, 128, 128), bf16, Precision::bf16, small) == AttentionKernel::tiles);
+    --small.shared_bytes_of_block;
+    CHECK(select_attention(decode(5, 100, 128, 128), bf16, Precision::bf16, small) == AttentionKernel::warp);
     small.shared_bytes_of_block = needed;
-    CHECK(select_attention(decode(256, 7, 128), true, Precision::bf16, small) == AttentionKernel::tiles);
+    CHECK(select_attention(decode(256, 7, 128), {}, Precision::bf16, small) == AttentionKernel::tiles);
     small.shared_bytes_of_block = needed - 1;
-    CHECK(select_attention(decode(256, 7, 128), true, Precision::bf16, small) == AttentionKernel::warp);
+    CHECK(select_attention(decode(256, 7, 128), {}, Precision::bf16, small) == AttentionKernel::warp);
 }
 
 TEST_CASE("all known devices take the same kernel, so that it is chosen when compiling") {
     for (const DeviceTraits& device : known_devices) {
         for (const Precision precision : {Precision::f32, Precision::tf32, Precision::bf16}) {
-            for (const Index head_dim : {16, 20, 32, 48, 52, 64, 80, 96, 112, 128, 144, 256}) {
-                for (const Kernel& kernel : {decode(1, 1, head_dim), decode(256, 7, head_dim), prefill(1, 9, head_dim),
-                                             prefill(7, 64, head_dim)}) {
-                    for (const bool is_aligned : {false, true}) {
-                        const AttentionKernel found = select_attention(kernel, is_aligned, precision, device);
+            for (const Index head_dim : {16, 20, 32, 48, 52, 64, 80, 96, 112, 128, 144, 208, 256, 272}) {
+                for (const Kernel& kernel :
+                     {decode(1, 1, head_dim), decode(256, 7, head_dim), decode(5, 100, head_dim, 400),
+                      prefill(1, 9, head_dim), prefill(7, 64, head_dim)}) {
+                    for (const AttentionStorage& storage : {AttentionStorage{}, AttentionStorage{.is_aligned = false},
+                                                            AttentionStorage{.keys_are_bf16 = true}}) {
+                        const AttentionKernel found = select_attention(kernel, storage, precision, device);
                         CHECK(found != AttentionKernel::none);
-                        CHECK(found == chosen(kernel, precision, is_aligned));
+                        CHECK(found == chosen(kernel, precision, storage));
                     }
                 }
             }

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cstdint>
+#include <type_traits>
 
+#include <totograph/core/dtype.hpp>
 #include <totograph/core/shape.hpp>
 #include <totograph/exec/cuda/attention/select.hpp>
 #include <totograph/exec/cuda/kernels/elementwise.hpp>
@@ -37,6 +39,11 @@ struct AttentionSizes {
     static constexpr bool is_over_variates = attention.axis == AttentionAxis::variates;
     static constexpr bool has_suffix = attention.has_suffix;
 };
+
+/// How the rows are stored.
+template <class K>
+inline constexpr AttentionStorage storage_of{.is_aligned = K::is_aligned,
+                                             .keys_are_bf16 = std::is_same_v<typename K::Key, BFloat16>};
 
 /// Where the suffix of an attention is, among the operands.
 inline constexpr int suffix_key = AttentionDescription::suffix_key_input;

@@ -8,7 +8,7 @@
 #include <totograph/core/dtype.hpp>
 #include <totograph/exec/cuda/attention/attention_sizes.hpp>
 #include <totograph/exec/cuda/attention/select.hpp>
-#include <totograph/exec/cuda/attention/suffix_rows.hpp>
+#include <totograph/exec/cuda/attention/staged_rows.hpp>
 #include <totograph/exec/cuda/attention/tile_memory.hpp>
 #include <totograph/exec/cuda/attention/tile_products.hpp>
 #include <totograph/exec/cuda/gemm/mma.hpp>
@@ -17,7 +17,7 @@
 #include <totograph/exec/cuda/kernels/reduction.hpp>
 #include <totograph/exec/cuda/runtime/precision.hpp>
 
-// The running softmax of a warp's sixteen queries over tiles of keys and values in shared memory, on tensor cores.
+// The running softmax of a warp's sixteen queries over keys and values in shared memory, on tensor cores.
 
 namespace totograph::cuda {
 
@@ -40,16 +40,25 @@ class TileAttention {
     static constexpr int head_dim = S::head_dim;
     static constexpr bool in_bf16 = precision == Precision::bf16;
     using Products = TileProducts<head_dim, precision>;
+    using Queries = typename QueriesOf<head_dim, precision>::type;
 
 public:
     static constexpr int widths = Products::widths;
-    /// Dimensions of a lane: runs of neighbours, of which every fourth is its own.
+    /// Whether keys and values are staged as they lie in memory, and not in the order of a tile.
+    static constexpr bool rows_are_staged = warps_share_keys(K::kernel);
+    /// Dimensions of a lane: runs of neighbours, of which every fourth is its own; of staged rows, pairs, as tensor
+    /// cores take them.
     static constexpr int own_dimensions = head_dim / 4;
-    static constexpr int run = run_of_dimensions<head_dim>;
+    static constexpr int run = rows_are_staged ? 2 : run_of_dimensions<head_dim>;
+    /// Of warps that share queries.
+    static constexpr auto warps = static_cast<int>(tile_warps_of(K::kernel));
+    /// Whether the queries lie in shared memory, once for all warps.
+    static constexpr bool shares_queries = head_dim > AttentionLimits::most_head_dim;
+    using SharedQueries = typename QueryRows<head_dim>::Rows;
 
     /// `row(half)` points to a query, or is null where there is none.
     template <class Row>
-    __device__ explicit TileAttention(Row&& row) {
+    requires std::is_invocable_v<Row, int> __device__ explicit TileAttention(Row&& row) {
 #pragma unroll
         for (int half = 0; half < 2; ++half) {
             const auto* from = row(half);
@@ -63,7 +72,7 @@ public:
                 if constexpr (in_bf16) {
 #pragma unroll
                     for (int i = 0; i < run / 2; ++i) {
-                        query_[half][first / 2 + i] = pair_of(some, i);
+                        query_.of[half][first / 2 + i] = pair_of(some, i);
                     }
                 } else {
                     const auto floats = some.floats();
@@ -77,14 +86,34 @@ public:
         }
     }
 
-    /// Takes so many keys of a tile from number `first` on; `counts(score)` says whether a query attends to a key, of a
-    /// score of the lane, unless all do.
-    template <int keys, class Counts>
-    __device__ __forceinline__ void add(const typename Products::Memory& tile, int first, bool all_count,
-                                        Counts&& counts) {
+    /// The queries lie in shared memory.
+    __device__ explicit TileAttention(const SharedQueries& queries) : query_{&queries} {}
+
+    /// Brings the queries there: each warp has some of the dimensions. Nobody may read them before all warps are done.
+    template <class Row>
+    static __device__ __forceinline__ void share_queries(SharedQueries& queries, Row&& row) {
+        const int warp = static_cast<int>(threadIdx.x) / warp_size;
+#pragma unroll
+        for (int half = 0; half < 2; ++half) {
+            const auto* from = row(half);
+            using T = std::remove_const_t<std::remove_pointer_t<decltype(from)>>;
+            for (int pack = warp; pack < own_dimensions / run; pack += warps) {
+                StoredPack<T, run> some{};
+                if (from != nullptr) {
+                    some = load_stored<run, K::is_aligned>(from + dimension_of(pack));
+                }
+                queries.store_pair(row_of_lane() + half * 8, dimension_of(pack), pair_of(some, 0));
+            }
+        }
+    }
+
+    /// Takes the first keys in shared memory; `counts(score)` says whether a query attends to a key, of a score of the
+    /// lane, unless all do.
+    template <int keys, class Memory, class Counts>
+    __device__ __forceinline__ void add(const Memory& memory, bool all_count, Counts&& counts) {
         constexpr int key_groups = keys / 8;
         float scores[key_groups][4] = {};
-        Products::score(scores, query_, tile, first);
+        Products::score(scores, query_, memory);
         if (!all_count) {
 #pragma unroll
             for (int group = 0; group < key_groups; ++group) {
@@ -128,12 +157,12 @@ public:
                 accumulators_[width][half * 2 + 1] *= shrink;
             }
         }
-        Products::weigh(accumulators_, scores, tile, first);
+        Products::weigh(accumulators_, scores, memory);
     }
 
     /// Takes a key and a value of each query's own suffix.
-    template <class Key>
-    __device__ __forceinline__ void add_suffix(const SuffixRows<head_dim, Key>& suffix) {
+    template <class Rows>
+    __device__ __forceinline__ void add_suffix(const Rows& suffix) {
         float scores[2];
 #pragma unroll
         for (int half = 0; half < 2; ++half) {
@@ -145,9 +174,8 @@ public:
                     const auto key = load_suffix(suffix.key, half, pack);
 #pragma unroll
                     for (int i = 0; i < run / 2; i += 2) {
-                        const int low = pack * run / 2 + i;
-                        const std::uint32_t a[4] = {query_[0][low], query_[1][low], query_[0][low + 1],
-                                                    query_[1][low + 1]};
+                        std::uint32_t a[4];
+                        query_.load(a, (pack * run / 2 + i) / 2);
                         multiply_bf16(products, a, pair_of(key, i), pair_of(key, i + 1));
                     }
                 }
@@ -213,9 +241,9 @@ public:
 
     /// What the warps of a block found of the same queries, each of keys of its own.
     struct Parts {
-        float largest[2][tile_warps][warp_size];
-        float total[2][tile_warps][warp_size];
-        float sums[2][own_dimensions / run][tile_warps][run][warp_size];
+        float largest[2][warps][warp_size];
+        float total[2][warps][warp_size];
+        float sums[2][own_dimensions / run][warps][run][warp_size];
     };
 
     /// The same as `store`, of all warps; all of them call it, and nobody reads what lay in `parts`.
@@ -237,7 +265,7 @@ public:
         }
         __syncthreads();
         // Each warp has some of the results.
-        for (int item = warp; item < 2 * (own_dimensions / run); item += tile_warps) {
+        for (int item = warp; item < 2 * (own_dimensions / run); item += warps) {
             store_item(parts, item % 2, item / 2, to(item % 2));
         }
     }
@@ -253,14 +281,14 @@ private:
         const int lane = lane_of_warp();
         float largest = parts.largest[half][0][lane];
 #pragma unroll
-        for (int warp = 1; warp < tile_warps; ++warp) {
+        for (int warp = 1; warp < warps; ++warp) {
             largest = fmaxf(largest, parts.largest[half][warp][lane]);
         }
         const float base = largest == -std::numeric_limits<float>::infinity() ? 0.0F : largest;
         float total = 0;
         Pack<float, run> some{};
 #pragma unroll
-        for (int warp = 0; warp < tile_warps; ++warp) {
+        for (int warp = 0; warp < warps; ++warp) {
             const float weight = weight_of(parts.largest[half][warp][lane], base);
             total += weight * parts.total[half][warp][lane];
 #pragma unroll
@@ -313,7 +341,7 @@ private:
         return (pack * 4 + quarter_of_lane()) * run;
     }
 
-    typename Products::Queries query_;
+    Queries query_;
     float largest_[2] = {-std::numeric_limits<float>::infinity(), -std::numeric_limits<float>::infinity()};
     float total_[2] = {};
     float accumulators_[widths][4] = {};

@@ -21,10 +21,10 @@
 
 namespace totograph::cuda {
 
-/// Whether a query takes a whole block; that does not depend on the precision.
+/// Whether a query takes a whole block, where a step is not on tiles.
 template <class K>
 constexpr bool query_takes_block() {
-    return select_attention(K::kernel, K::is_aligned, Precision::f32, least_device) == AttentionKernel::block;
+    return select_attention(K::kernel, storage_of<K>, Precision::f32, least_device) == AttentionKernel::block;
 }
 
 /// How a block shares the keys of a query: a key four lanes, or eight, an equal part of its dimensions each; two keys

@@ -56,6 +56,9 @@ struct AttentionLimits {
     static constexpr Index tile_most_head_dim_tf32 = 80;
     /// In f32 parts of keys and weights take registers beside them. Wider heads were not measured.
     static constexpr Index tile_most_head_dim_f32 = 64;
+    /// Where warps share keys, which lie in bf16: a thread's registers hold what queries of such heads found, and the
+    /// queries lie in shared memory.
+    static constexpr Index tile_most_shared_head_dim = 256;
     /// In f32, positions of fewer keys take warps. Eight of 12 heads took 8 us a layer more on tiles (`bench_cuda`,
     /// `one_patch`: 0.486 ms on an H100); 32 take the same on both (`context_2048`).
     static constexpr Index tile_fewest_keys_f32 = 32;
@@ -63,6 +66,8 @@ struct AttentionLimits {
     static constexpr Index tile_queries = 64;  ///< Of a block, 16 a warp.
     static constexpr Index tile_warp_queries = 16;
     static constexpr Index tile_most_warps = 6;
+    /// Eight warps that share keys would need more registers and shared memory for wider heads.
+    static constexpr Index tile_most_head_dim_of_eight = 64;
     /// From so many keys on it pays that the warps of a block share them, where queries are few.
     static constexpr Index tile_fewest_shared_keys = 128;
     static constexpr Index tile_row_padding = 16;  ///< Bytes after each row in shared memory.
@@ -118,19 +123,6 @@ constexpr bool has_tile_pattern(const AnyKernel& kernel) {
            (attention.axis == AttentionAxis::variates && attention.mask == KeyMask::by_group);
 }
 
-/// Shared memory of a block of tiles, at most: keys and values, and one position of a suffix that each query has for
-/// itself, which may be stored as f32.
-template <class AnyKernel>
-constexpr std::size_t tile_bytes_of(const AnyKernel& kernel, Precision precision) {
-    using Limits = AttentionLimits;
-    const AttentionDescription& attention = kernel.attention;
-    const Index element = precision == Precision::bf16 ? 2 : 4;
-    const Index tile = 2 * Limits::tile_keys * (attention.head_dim * element + Limits::tile_row_padding);
-    const bool has_suffixes =
-        attention.has_suffix && kernel.iteration[1] > 1 && attention.is_decode(kernel.iteration[3]);
-    return static_cast<std::size_t>(tile + (has_suffixes ? 2 * Limits::tile_queries * attention.head_dim * 4 : 0));
-}
-
 /// How many blocks share the keys of a query that takes blocks: where queries are fewer than the multiprocessors of a
 /// device, and keys more than a block takes at a time. Two are not worth that they wait for each other
 /// (32 layers of 15 queries with 192 keys, one H100: a step took 576 us by one block a query, 601 by two).
@@ -163,12 +155,19 @@ constexpr bool warps_share_keys(const AnyKernel& kernel) {
 }
 
 /// Warps of a block of tiles, 16 queries each: four, or as many as keep up to 96 queries together. Those of two blocks
-/// would read all keys twice, the second one for a few.
+/// would read all keys twice, the second one for a few. Of warps that share keys eight, where blocks are few.
 template <class AnyKernel>
 constexpr Index tile_warps_of(const AnyKernel& kernel) {
     using Limits = AttentionLimits;
     constexpr Index usual = Limits::tile_queries / Limits::tile_warp_queries;
     const Index positions = kernel.iteration[3];
+    if (warps_share_keys(kernel)) {
+        const Index samples = kernel.iteration[1];
+        const Index blocks = queries_of(kernel) / samples * divide_rounding_up(samples, Limits::tile_warp_queries);
+        const bool are_few =
+            kernel.attention.head_dim <= Limits::tile_most_head_dim_of_eight && blocks <= Limits::block_most_of_step;
+        return are_few ? 2 * usual : usual;
+    }
     if (!has_queries_at_positions(kernel.attention, positions) || kernel.attention.axis == AttentionAxis::variates) {
         return usual;
     }
@@ -176,38 +175,75 @@ constexpr Index tile_warps_of(const AnyKernel& kernel) {
     return wanted > usual && wanted <= Limits::tile_most_warps ? wanted : usual;
 }
 
+/// How the rows lie in memory that an attention reads and writes.
+struct AttentionStorage {
+    bool is_aligned = true;  ///< All of them begin at multiples of 16 bytes.
+    bool keys_are_bf16 = false;
+};
+
+/// Shared memory of a block of tiles that has one stage, or a little more than that: keys and values, in f32 their two
+/// parts, and one position of a suffix that each query has for itself, as it is stored. Warps that share keys take
+/// sixteen of them each, and then, in the same place, what they found of sixteen queries; wide ones lie there, too.
+template <class AnyKernel>
+constexpr std::size_t tile_bytes_of(const AnyKernel& kernel, const AttentionStorage& storage, Precision precision) {
+    using Limits = AttentionLimits;
+    constexpr Index all_banks = 128;  // bytes; such rows are permuted, others padded
+    const AttentionDescription& attention = kernel.attention;
+    const Index element = precision == Precision::bf16 ? 2 : 4;
+    const Index stored_row = attention.head_dim * (storage.keys_are_bf16 ? 2 : 4);
+    const Index row_padding = stored_row % all_banks == 0 ? 0 : Limits::tile_row_padding;
+    const Index row = stored_row + row_padding;
+    if (warps_share_keys(kernel)) {
+        const Index rows = tile_warps_of(kernel) * Limits::tile_warp_queries;
+        const Index of_lanes = 2 * 4 * rows * 4;  // the largest score and the sum of each lane
+        const bool is_wide = attention.head_dim > Limits::most_head_dim;
+        const Index queries = is_wide ? Limits::tile_warp_queries * row : 0;
+        return static_cast<std::size_t>(2 * rows * row + of_lanes + queries);
+    }
+    const Index tile = 2 * Limits::tile_keys * (attention.head_dim * element + Limits::tile_row_padding);
+    if (attention.has_suffix && kernel.iteration[1] > 1 && attention.is_decode(kernel.iteration[3])) {
+        return static_cast<std::size_t>(tile + 2 * Limits::tile_queries * row);
+    }
+    return static_cast<std::size_t>(precision == Precision::f32 ? 2 * tile : tile);
+}
+
+/// Whether tiles know heads of this width.
+template <class AnyKernel>
+constexpr bool fits_tiles(const AnyKernel& kernel, const AttentionStorage& storage, Precision precision) {
+    using Limits = AttentionLimits;
+    const Index most = precision == Precision::tf32                        ? Limits::tile_most_head_dim_tf32
+                       : precision == Precision::f32                       ? Limits::tile_most_head_dim_f32
+                       : storage.keys_are_bf16 && warps_share_keys(kernel) ? Limits::tile_most_shared_head_dim
+                                                                           : Limits::most_head_dim;
+    return kernel.attention.head_dim % Limits::tile_head_unit == 0 && kernel.attention.head_dim <= most;
+}
+
 /// The kernel that computes a step. A program is compiled for one answer: it asks for `least_device`, and all known
 /// devices give the same.
-/// @param is_aligned  rows of all that it touches begin at multiples of 16 bytes
 template <class AnyKernel>
-constexpr AttentionKernel select_attention(const AnyKernel& kernel, bool is_aligned, Precision precision,
-                                           const DeviceTraits& device) {
+constexpr AttentionKernel select_attention(const AnyKernel& kernel, const AttentionStorage& storage,
+                                           Precision precision, const DeviceTraits& device) {
     using Limits = AttentionLimits;
     if (kernel.kind != KernelKind::structural || kernel.op != Op::attention) {
         return AttentionKernel::none;
     }
     const AttentionDescription& attention = kernel.attention;
-    const Index queries = queries_of(kernel);
-    const Index head_dim = attention.head_dim;
     const bool has_one_width = attention.value_dim == attention.head_dim;
-    // In a decode step a tile would have one query (`bench_cuda`, `one_patch` in bf16: 0.212 ms, with tiles 0.225).
-    const Index fewest_keys = Limits::block_fewest_keys + (attention.is_decode(kernel.iteration[3]) ? 0 : 1);
-    const bool is_wide = head_dim > Limits::most_head_dim;  // of many queries, too: a warp reads keys far apart
-    if ((queries <= Limits::block_most_queries || is_wide) && keys_of(kernel) >= fewest_keys && is_aligned &&
-        fits_block(head_dim) && has_one_width) {
-        return AttentionKernel::block;
-    }
-    const Index tile_most_head_dim = precision == Precision::bf16   ? Limits::most_head_dim
-                                     : precision == Precision::tf32 ? Limits::tile_most_head_dim_tf32
-                                                                    : Limits::tile_most_head_dim_f32;
     const bool is_short = precision == Precision::f32 && attention.is_prefill() &&
                           attention.queries != QueryPlaces::last && keys_of(kernel) < Limits::tile_fewest_keys_f32;
-    if (head_dim % Limits::tile_head_unit == 0 && head_dim <= tile_most_head_dim && has_one_width &&
-        !attention.scale_is_data && has_tile_pattern(kernel) && !is_short &&
-        tile_bytes_of(kernel, precision) <= device.shared_bytes_of_block) {
-        return AttentionKernel::tiles;
+    const bool takes_tiles = fits_tiles(kernel, storage, precision) && has_one_width && !attention.scale_is_data &&
+                             has_tile_pattern(kernel) && !is_short &&
+                             tile_bytes_of(kernel, storage, precision) <= device.shared_bytes_of_block;
+    // In a decode step a tile would have one query (`bench_cuda`, `one_patch` in bf16: 0.212 ms, with tiles 0.225).
+    const Index fewest_keys = Limits::block_fewest_keys + (attention.is_decode(kernel.iteration[3]) ? 0 : 1);
+    // Of wide heads, many queries, too, where tiles cannot hold them: a warp reads keys far apart.
+    const bool prefers_block = queries_of(kernel) <= Limits::block_most_queries ||
+                               (attention.head_dim > Limits::most_head_dim && !takes_tiles);
+    if (prefers_block && keys_of(kernel) >= fewest_keys && storage.is_aligned && fits_block(attention.head_dim) &&
+        has_one_width) {
+        return AttentionKernel::block;
     }
-    return AttentionKernel::warp;
+    return takes_tiles ? AttentionKernel::tiles : AttentionKernel::warp;
 }
 
 }  // namespace totograph::cuda

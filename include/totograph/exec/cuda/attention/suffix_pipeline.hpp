@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include <totograph/exec/cuda/attention/attention_sizes.hpp>
-#include <totograph/exec/cuda/attention/suffix_rows.hpp>
+#include <totograph/exec/cuda/attention/staged_rows.hpp>
 #include <totograph/exec/cuda/attention/tile_place.hpp>
 #include <totograph/exec/cuda/attention/tile_sizes.hpp>
 #include <totograph/exec/cuda/kernels/async_copy.hpp>
@@ -31,7 +31,7 @@ __device__ __forceinline__ int count_of_suffix(const KernelCall& call, int serie
 template <class K>
 class SuffixPipeline {
     using Key = typename K::Key;
-    using Rows = SuffixOf<K>;
+    using Rows = StagedRowsOf<K>;
 
 public:
     /// @param memory  for `stages` positions of each warp
@@ -45,41 +45,39 @@ public:
           rows_(static_cast<Rows*>(memory) + static_cast<int>(threadIdx.x) / warp_size * stages),
           stages_(stages),
           count_(count) {
-        static_assert(most_suffix_stages == 2, "totograph: one position or two are on their way.");
-        for (int turn = 0; turn < stages; ++turn) {
-            copy(turn);
+        static_assert(most_stages<K> == 2, "totograph: one position or two are on their way.");
+        for (int position = 0; position < stages; ++position) {
+            copy(position);
         }
     }
 
     /// Lets queries attend to their suffixes.
     template <class Attention>
     __device__ __forceinline__ void add_to(Attention& attention) {
-        for (int turn = 0; place_.is_active() && position_of(turn) < count_; ++turn) {
+        for (int position = 0; place_.is_active() && position < count_; ++position) {
             if (stages_ == 1) {
                 wait_for_copies<0>();
             } else {
                 wait_for_copies<1>();
             }
             __syncwarp();
-            attention.add_suffix(stage_of(turn));
+            attention.add_suffix(stage_of(position));
             __syncwarp();
-            copy(turn + stages_);
+            copy(position + stages_);
         }
     }
 
 private:
-    /// The position that a warp takes in its turn: all of them, or one of as many as there are warps.
-    [[nodiscard]] static __device__ __forceinline__ int position_of(int turn) {
-        return shares_keys<K> ? turn * tile_warps + static_cast<int>(threadIdx.x) / warp_size : turn;
+    [[nodiscard]] __device__ __forceinline__ Rows& stage_of(int position) const {
+        return rows_[position & (stages_ - 1)];
     }
-    [[nodiscard]] __device__ __forceinline__ Rows& stage_of(int turn) const { return rows_[turn & (stages_ - 1)]; }
 
     /// Begins to copy a position of each query, if there is one.
-    __device__ __forceinline__ void copy(int turn) {
-        constexpr int pieces = decltype(Rows::key)::pieces;
-        const int position = position_of(turn);
+    __device__ __forceinline__ void copy(int position) {
+        using Matrix = decltype(Rows::key);
+        constexpr int pieces = Matrix::pieces;
         if (position < count_) {
-            Rows& to = stage_of(turn);
+            Rows& to = stage_of(position);
 #pragma unroll
             for (int i = 0; i < queries_of_warp * pieces / warp_size; ++i) {
                 const int item = static_cast<int>(threadIdx.x) % warp_size + i * warp_size;
@@ -88,7 +86,7 @@ private:
                 QueryPlace own = place_.shared();
                 own.sample = place_.warp_query() + row;
                 if (own.sample < place_.used_queries()) {
-                    const int first = piece * decltype(Rows::key)::piece_elements;
+                    const int first = piece * Matrix::piece_elements;
                     to.key.template copy_piece<K::is_aligned>(
                         row, piece, key_ + row_of<K, suffix_key>(own, own.variate, position) + first);
                     to.value.template copy_piece<K::is_aligned>(

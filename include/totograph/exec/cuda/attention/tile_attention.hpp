@@ -9,6 +9,7 @@
 #include <totograph/exec/cuda/attention/attention_sizes.hpp>
 #include <totograph/exec/cuda/attention/attention_tile.hpp>
 #include <totograph/exec/cuda/attention/select.hpp>
+#include <totograph/exec/cuda/attention/shared_attention.hpp>
 #include <totograph/exec/cuda/attention/suffix_pipeline.hpp>
 #include <totograph/exec/cuda/attention/tile_loader.hpp>
 #include <totograph/exec/cuda/attention/tile_mask.hpp>
@@ -22,10 +23,10 @@
 #include <totograph/exec/cuda/runtime/precision.hpp>
 
 // Attention on tensor cores. A block takes up to 64 queries that share their keys: positions of one variate, samples
-// over a shared prefix, variates of one position, or of several where they are few; up to 96 positions where those are
-// all; or 16 samples, and then its warps share the keys. Keys and values pass through shared memory, 64 at a time;
-// scores and the running softmax stay in registers. Keys that samples have for themselves come after those of the
-// prefix, one position at a time, asked for from the start.
+// over a shared prefix, variates of one position, or of several where they are few; or up to 96 positions where those
+// are all. Keys and values pass through shared memory, 64 at a time; scores and the running softmax stay in registers.
+// Keys that samples have for themselves come after those of the prefix, one position at a time, asked for from the
+// start.
 
 namespace totograph::cuda {
 
@@ -38,30 +39,23 @@ __device__ __forceinline__ void attend_to_shared(Tile& tile, TileLoader<K>& load
                                                  const TilePlace<K>& place, const TileMask<K>& mask, int end,
                                                  const KeyRows& key_row, const ValueRows& value_row,
                                                  const OnLast& on_last) {
-    // Warps that share keys have registers for those of the next tile.
-    constexpr bool asks_ahead = shares_keys<K>;
     for (int first = 0; first < end; first += tile_keys) {
         if (first > 0) {
-            if constexpr (!asks_ahead) {
-                loader.template load<keys<K>>(first, key_row, value_row);
-            }
+            loader.template load<keys<K>>(first, key_row, value_row);
             __syncthreads();
             loader.store(tile, first, end, place);
         }
         if (first + tile_keys >= end) {
             on_last();
-        } else if constexpr (asks_ahead) {
-            loader.template load<keys<K>>(first + tile_keys, key_row, value_row);
         }
-        const int own = first + first_key_of_warp<K>();
         const auto attend_to_tile = [&](auto keys_of_tile) {
             constexpr int keys = decltype(keys_of_tile)::value;
-            const std::uint32_t unmasked = mask.template unmasked<keys>(own);
+            const std::uint32_t unmasked = mask.template unmasked<keys>(first);
             __syncthreads();
-            if (place.is_active() && mask.any_counts(own)) {
-                attention.template add<keys>(
-                    tile, first_key_of_warp<K>(), mask.template all_count<keys>(own),
-                    [&](int score) { return (unmasked >> score & 1U) != 0 && mask.counts(own, score); });
+            if (place.is_active() && mask.any_counts(first)) {
+                attention.template add<keys>(tile, mask.template all_count<keys>(first), [&](int score) {
+                    return (unmasked >> score & 1U) != 0 && mask.counts(first, score);
+                });
             }
         };
         if constexpr (has_tail<K>) {
@@ -70,7 +64,7 @@ __device__ __forceinline__ void attend_to_shared(Tile& tile, TileLoader<K>& load
                 continue;
             }
         }
-        attend_to_tile(std::integral_constant<int, keys_of_warp<K>>());
+        attend_to_tile(std::integral_constant<int, tile_keys>());
     }
 }
 
@@ -86,12 +80,11 @@ __device__ __forceinline__ void attend_to_suffix(Tile& tile, TileLoader<K>& load
         }
         __syncthreads();
         loader.store(tile, first, count, place);
-        const int own = first + first_key_of_warp<K>();
-        const std::uint32_t unmasked = mask.unmasked_of_suffix(own);
+        const std::uint32_t unmasked = mask.unmasked_of_suffix(first);
         __syncthreads();
         if (place.is_active()) {
-            attention.template add<keys_of_warp<K>>(tile, first_key_of_warp<K>(), false, [&](int score) {
-                return (unmasked >> score & 1U) != 0 && mask.counts_of_suffix(own, score);
+            attention.template add<tile_keys>(tile, false, [&](int score) {
+                return (unmasked >> score & 1U) != 0 && mask.counts_of_suffix(first, score);
             });
         }
     }
@@ -167,25 +160,27 @@ __global__ void __launch_bounds__(tile_detail::threads_of_block<K>, tile_detail:
     const auto out_row = [&](int half) -> Output<K>* {
         return place.exists(half) ? out + output_row<K>(place.place_of_query(half)) : nullptr;
     };
-    if constexpr (shares_keys<K>) {
-        using Parts = typename Attention::Parts;
-        static_assert(sizeof(Parts) <= sizeof(tile));
-        __syncthreads();  // the tile may still be read
-        attention.store_with_others(*reinterpret_cast<Parts*>(&tile), out_row);
-    } else if (place.is_active()) {
+    if (place.is_active()) {
         attention.store(out_row);
     }
 }
 
-/// Launches it.
+/// Launches it, or the kernel of blocks whose warps share keys.
 template <class K, Precision precision>
 void launch_tile_attention(const KernelLauncher& launcher, const Device& device, const KernelCall& call,
                            cudaStream_t stream) {
-    static_assert(tile_detail::tile_shared_bytes<K, precision>(1) <= tile_bytes_of(K::kernel, precision),
+    static_assert(tile_detail::tile_shared_bytes<K, precision>(1) <= tile_bytes_of(K::kernel, storage_of<K>, precision),
                   "totograph: a block of tiles takes no more shared memory than it was selected by.");
-    const int stages = tile_detail::suffix_stages<K, precision>(device.shared_bytes);
+    const int stages = tile_detail::stages_of<K, precision>(device.shared_bytes);
+    const auto kernel = [] {
+        if constexpr (tile_detail::shares_keys<K>) {
+            return &shared_attention_kernel<K, precision>;
+        } else {
+            return &tile_attention_kernel<K, precision>;
+        }
+    }();
     launcher.launch(
-        &tile_attention_kernel<K, precision>,
+        kernel,
         {tile_blocks<K>, tile_detail::threads_of_block<K>, 1, tile_detail::tile_shared_bytes<K, precision>(stages)},
         stream, call, stages);
 }

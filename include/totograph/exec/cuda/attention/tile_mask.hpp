@@ -7,7 +7,7 @@
 #include <totograph/exec/cuda/attention/attention.hpp>
 #include <totograph/exec/cuda/attention/attention_sizes.hpp>
 #include <totograph/exec/cuda/attention/attention_tile.hpp>
-#include <totograph/exec/cuda/attention/suffix_rows.hpp>
+#include <totograph/exec/cuda/attention/staged_rows.hpp>
 #include <totograph/exec/cuda/attention/tile_place.hpp>
 #include <totograph/exec/cuda/attention/tile_scores.hpp>
 #include <totograph/exec/cuda/attention/tile_sizes.hpp>
@@ -93,9 +93,9 @@ public:
         }
     }
 
-    // `first` is the first key of a tile that the warp attends to.
+    // `first` is the first key of a tile.
 
-    /// Whether all queries of the warp attend to all its keys of a tile.
+    /// Whether all queries of the warp attend to all keys of a tile.
     template <int keys>
     [[nodiscard]] __device__ __forceinline__ bool all_count(int first) const {
         return first + keys <= shared_limit_;
@@ -123,7 +123,7 @@ public:
         return unmasked_entries<keys>(first, 0, S::is_over_variates ? tile_detail::keys<K> : key_capacity<K, 1>);
     }
     [[nodiscard]] __device__ __forceinline__ std::uint32_t unmasked_of_suffix(int first) const {
-        return unmasked_entries<keys_of_warp<K>>(first, key_capacity<K, 1>, key_capacity<K, suffix_key>);
+        return unmasked_entries<tile_keys>(first, key_capacity<K, 1>, key_capacity<K, suffix_key>);
     }
 
 private:

@@ -6,8 +6,10 @@
 
 #include <totograph/core/dtype.hpp>
 #include <totograph/exec/cuda/attention/select.hpp>
+#include <totograph/exec/cuda/gemm/mma.hpp>
 #include <totograph/exec/cuda/kernels/kernel_call.hpp>
 #include <totograph/exec/cuda/kernels/packs.hpp>
+#include <totograph/exec/cuda/runtime/precision.hpp>
 
 // Keys and values of a tile in shared memory, in the order in which tensor cores take them.
 
@@ -91,13 +93,17 @@ __device__ __forceinline__ void store_dimensions(BFloat16* row, int dimension, c
     to[4] = four.pair[1];
 }
 
-/// Keys and values of one tile in shared memory, as bf16 or f32. Rows are padded so that the reads of a warp meet no
-/// bank twice.
-template <int head_dim, class Element>
+/// Keys and values of one tile in shared memory, as bf16, as f32 rounded to tf32, or as f32. Rows are padded so that
+/// the reads of a warp meet no bank twice.
+template <int head_dim, Precision precision>
 struct Tile {
+    using Element = std::conditional_t<precision == Precision::bf16, BFloat16, float>;
     static constexpr int padding = AttentionLimits::tile_row_padding / static_cast<int>(sizeof(Element));
     alignas(16) Element key[tile_keys][head_dim + padding];
     alignas(16) Element value[tile_keys][head_dim + padding];
+
+    __device__ __forceinline__ const Element* key_at(int row, int dimension) const { return &key[row][dimension]; }
+    __device__ __forceinline__ const Element* value_at(int row, int dimension) const { return &value[row][dimension]; }
 
     template <class Key>
     __device__ __forceinline__ void store(int row, int dimension, const StoredPack<Key, 4>& keys,
@@ -112,8 +118,49 @@ struct Tile {
 private:
     template <class Both>
     __device__ __forceinline__ void store_both(int row, int dimension, const Both& both) {
-        store_dimensions<head_dim>(key[row], dimension, both.keys);
-        store_dimensions<head_dim>(value[row], dimension, both.values);
+        store_dimensions<head_dim>(key[row], dimension, rounded(both.keys));
+        store_dimensions<head_dim>(value[row], dimension, rounded(both.values));
+    }
+    /// As tensor cores take it: rounded here once, not by each warp that reads it.
+    template <class Four>
+    static __device__ __forceinline__ Four rounded(Four four) {
+        if constexpr (precision == Precision::tf32) {
+#pragma unroll
+            for (float& lane : four.lane) {
+                lane = __uint_as_float(as_tf32(lane));
+            }
+        }
+        return four;
+    }
+};
+
+/// The same in f32, as the two parts of each number that tensor cores take.
+template <int head_dim>
+struct TileOfParts {
+    Tile<head_dim, Precision::f32> large;
+    Tile<head_dim, Precision::f32> rest;
+
+    template <class Key>
+    __device__ __forceinline__ void store(int row, int dimension, const StoredPack<Key, 4>& keys,
+                                          const StoredPack<Key, 4>& values) {
+        const KeysAndValues both = without_infinite_values(keys.floats(), values.floats());
+        store_parts(large.key[row], rest.key[row], dimension, both.keys);
+        store_parts(large.value[row], rest.value[row], dimension, both.values);
+    }
+
+private:
+    static __device__ __forceinline__ void store_parts(float* large_row, float* rest_row, int dimension,
+                                                       const Pack<float, 4>& four) {
+        Pack<float, 4> large_four;
+        Pack<float, 4> rest_four;
+#pragma unroll
+        for (int i = 0; i < 4; ++i) {
+            const auto parts = Tf32Parts::of(four.lane[i]);
+            large_four.lane[i] = __uint_as_float(parts.large);
+            rest_four.lane[i] = __uint_as_float(parts.rest);
+        }
+        store_dimensions<head_dim>(large_row, dimension, large_four);
+        store_dimensions<head_dim>(rest_row, dimension, rest_four);
     }
 };
 

@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 #include <type_traits>
+#include <utility>
 
 #include <totograph/core/dtype.hpp>
+#include <totograph/exec/cuda/attention/staged_rows.hpp>
 #include <totograph/exec/cuda/attention/tile_memory.hpp>
 #include <totograph/exec/cuda/gemm/mma.hpp>
 #include <totograph/exec/cuda/kernels/reduction.hpp>
 #include <totograph/exec/cuda/runtime/precision.hpp>
 
-// Products of a warp's sixteen queries and weights with the keys and values of a tile, on tensor cores. A lane is `4
+// Products of a warp's sixteen queries and weights with keys and values in shared memory, on tensor cores. A lane is `4
 // row + quarter`; it holds a quarter of the dimensions of the queries `row` and `row + 8`, and scores of them.
 
 namespace totograph::cuda::tile_detail {
@@ -26,41 +27,74 @@ __device__ __forceinline__ int quarter_of_lane() {
     return lane_of_warp() % 4;
 }
 
-/// In bf16: two numbers a register.
+/// Sixteen queries in bf16 in registers, two numbers each: of each half, a quarter of the dimensions.
+template <int head_dim>
+struct QueryRegisters {
+    std::uint32_t of[2][head_dim / 8];
+
+    /// What tensor cores take for sixteen dimensions.
+    __device__ __forceinline__ void load(std::uint32_t (&a)[4], int step) const {
+        const int low = step * 2;
+        a[0] = of[0][low];
+        a[1] = of[1][low];
+        a[2] = of[0][low + 1];
+        a[3] = of[1][low + 1];
+    }
+};
+
+/// The same queries in shared memory: of wide heads, registers would not hold them beside the results.
+template <int head_dim>
+struct QueryRows {
+    using Rows = StagedMatrix<head_dim, BFloat16, true>;
+    const Rows* rows;
+
+    __device__ __forceinline__ void load(std::uint32_t (&a)[4], int step) const {
+        load_blocks(a, rows->at(lane_of_warp() % 16, step * 16 + lane_of_warp() / 16 * 8));
+    }
+};
+
+/// How a warp holds its queries: in f32 and tf32 a number a register, in tf32 rounded already.
+template <int head_dim, Precision precision>
+struct QueriesOf {
+    using type = std::uint32_t[2][head_dim / 4];
+};
+template <int head_dim>
+struct QueriesOf<head_dim, Precision::bf16> {
+    using type =
+        std::conditional_t<(head_dim > AttentionLimits::most_head_dim), QueryRows<head_dim>, QueryRegisters<head_dim>>;
+};
+
+/// In bf16: two numbers a register. `Memory` is a tile, or rows as they lie in memory, in bf16 or f32.
 template <int head_dim, Precision precision>
 struct TileProducts {
     static_assert(precision == Precision::bf16);
-    using Memory = Tile<head_dim, BFloat16>;
     static constexpr int steps = head_dim / 16;
     static constexpr int widths = head_dim / 8;
-    using Queries = std::uint32_t[2][widths];
 
-    /// Adds the products with the keys from `first` on, eight a group.
-    template <int groups>
-    static __device__ __forceinline__ void score(float (&scores)[groups][4], const Queries& query, const Memory& tile,
-                                                 int first) {
+    /// Adds the products with the first keys, eight a group.
+    template <int groups, class Queries, class Memory>
+    static __device__ __forceinline__ void score(float (&scores)[groups][4], const Queries& query,
+                                                 const Memory& memory) {
 #pragma unroll
         for (int group = 0; group < groups; ++group) {
 #pragma unroll
             for (int step = 0; step < steps; step += 2) {
-                // Blocks side by side: four times eight dimensions. Of a head of 16, the last two are not used.
                 std::uint32_t keys[4];
-                const int dimension = min(step * 16 + lane_of_warp() / 8 * 8, head_dim - 8);
-                load_blocks(keys, &tile.key[first + group * 8 + lane_of_warp() % 8][dimension]);
+                load_keys(keys, memory, group * 8, step);
 #pragma unroll
                 for (int i = 0; i < 2 && step + i < steps; ++i) {
-                    const auto& low = (step + i) * 2;
-                    const std::uint32_t a[4] = {query[0][low], query[1][low], query[0][low + 1], query[1][low + 1]};
+                    std::uint32_t a[4];
+                    query.load(a, step + i);
                     multiply_bf16(scores[group], a, keys[i * 2], keys[i * 2 + 1]);
                 }
             }
         }
     }
 
-    /// Adds the values from `first` on by their weights.
-    template <int groups>
+    /// Adds the first values by their weights.
+    template <int groups, class Memory>
     static __device__ __forceinline__ void weigh(float (&sums)[widths][4], const float (&weights)[groups][4],
-                                                 const Memory& tile, int first) {
+                                                 const Memory& memory) {
 #pragma unroll
         for (int step = 0; step < groups / 2; ++step) {
             const auto& low = weights[step * 2];
@@ -70,68 +104,98 @@ struct TileProducts {
 #pragma unroll
             for (int width = 0; width < widths; width += 2) {
                 std::uint32_t values[4];
-                load_transposed_blocks(
-                    values, &tile.value[first + step * 16 + lane_of_warp() % 16][width * 8 + lane_of_warp() / 16 * 8]);
+                load_values(values, memory, step * 16, width);
                 multiply_bf16(sums[width], a, values[0], values[1]);
                 multiply_bf16(sums[width + 1], a, values[2], values[3]);
             }
         }
     }
-};
 
-/// A number rounded to tf32, and what rounding left, rounded too: 22 bits of it. Their products, but for that of the
-/// two rests, err by less than a sum of products in f32 does.
-struct Tf32Parts {
-    std::uint32_t large;
-    std::uint32_t rest;
+private:
+    template <class Memory>
+    static constexpr bool holds_bf16 =
+        std::is_same_v<decltype(std::declval<const Memory&>().key_at(0, 0)), const BFloat16*>;
 
-    static __device__ __forceinline__ Tf32Parts of(float value) {
-        constexpr std::uint32_t infinity = 0x7f800000U;
-        const std::uint32_t large = as_tf32(value);
-        const bool is_finite = (large & infinity) != infinity;  // else the rest would be NaN
-        return {large, is_finite ? as_tf32(value - __uint_as_float(large)) : 0};
+    /// Of eight keys, the dimensions of two steps. Of a head of 16, the last two registers are not used.
+    template <class Memory>
+    static __device__ __forceinline__ void load_keys(std::uint32_t (&keys)[4], const Memory& memory, int first,
+                                                     int step) {
+        if constexpr (holds_bf16<Memory>) {
+            // Blocks side by side: four times eight dimensions.
+            const int dimension = min(step * 16 + lane_of_warp() / 8 * 8, head_dim - 8);
+            load_blocks(keys, memory.key_at(first + lane_of_warp() % 8, dimension));
+        } else {
+#pragma unroll
+            for (int i = 0; i < 4; ++i) {
+                const int dimension = min(step * 16 + i * 8, head_dim - 8) + quarter_of_lane() * 2;
+                const float* pair = memory.key_at(first + row_of_lane(), dimension);
+                keys[i] = two_bf16(pair[0], pair[1]);
+            }
+        }
+    }
+
+    /// Of sixteen values, sixteen dimensions.
+    template <class Memory>
+    static __device__ __forceinline__ void load_values(std::uint32_t (&values)[4], const Memory& memory, int first,
+                                                       int width) {
+        if constexpr (holds_bf16<Memory>) {
+            load_transposed_blocks(values,
+                                   memory.value_at(first + lane_of_warp() % 16, width * 8 + lane_of_warp() / 16 * 8));
+        } else {
+#pragma unroll
+            for (int i = 0; i < 4; ++i) {
+                const int row = first + i % 2 * 8 + quarter_of_lane() * 2;
+                const int dimension = (width + i / 2) * 8 + row_of_lane();
+                values[i] = two_bf16(*memory.value_at(row, dimension), *memory.value_at(row + 1, dimension));
+            }
+        }
     }
 };
 
 /// In tf32, and in f32 by three products of tf32 parts.
 template <int head_dim, Precision precision>
 requires(precision != Precision::bf16) struct TileProducts<head_dim, precision> {
-    using Memory = Tile<head_dim, float>;
     static constexpr int steps = head_dim / 8;
     static constexpr int widths = head_dim / 8;
-    /// In tf32 they are rounded already.
-    using Queries = std::uint32_t[2][widths * 2];
+    using Queries = typename QueriesOf<head_dim, precision>::type;
 
-    template <int groups>
-    static __device__ __forceinline__ void score(float (&scores)[groups][4], const Queries& query, const Memory& tile,
-                                                 int first) {
+    /// `Memory` is a tile, one of parts, or rows as they lie in memory.
+    template <int groups, class Memory>
+    static __device__ __forceinline__ void score(float (&scores)[groups][4], const Queries& query,
+                                                 const Memory& memory) {
 #pragma unroll
         for (int step = 0; step < steps; ++step) {
             // The order of the dimensions inside an instruction is free: a lane takes two neighbours.
             const Left<precision == Precision::tf32> a(query[0][step * 2], query[1][step * 2], query[0][step * 2 + 1],
                                                        query[1][step * 2 + 1]);
+            Right keys[groups];
 #pragma unroll
             for (int group = 0; group < groups; ++group) {
-                const float* from = &tile.key[first + group * 8 + row_of_lane()][step * 8 + quarter_of_lane() * 2];
-                a.multiply(scores[group], from[0], from[1]);
+                const int row = group * 8 + row_of_lane();
+                const int dimension = step * 8 + quarter_of_lane() * 2;
+                keys[group] = Right(memory, [&](const auto& part, int i) { return *part.key_at(row, dimension + i); });
             }
+            multiply(scores, a, keys);
         }
     }
 
-    template <int groups>
+    template <int groups, class Memory>
     static __device__ __forceinline__ void weigh(float (&sums)[widths][4], const float (&weights)[groups][4],
-                                                 const Memory& tile, int first) {
+                                                 const Memory& memory) {
 #pragma unroll
         for (int step = 0; step < groups; ++step) {
             const auto& own = weights[step];
             const Left<false> a(__float_as_uint(own[0]), __float_as_uint(own[2]), __float_as_uint(own[1]),
                                 __float_as_uint(own[3]));
-            const int key = first + step * 8 + quarter_of_lane() * 2;
+            const int key = step * 8 + quarter_of_lane() * 2;
+            Right values[widths];
 #pragma unroll
             for (int width = 0; width < widths; ++width) {
-                a.multiply(sums[width], tile.value[key][width * 8 + row_of_lane()],
-                           tile.value[key + 1][width * 8 + row_of_lane()]);
+                const int dimension = width * 8 + row_of_lane();
+                values[width] =
+                    Right(memory, [&](const auto& part, int i) { return *part.value_at(key + i, dimension); });
             }
+            multiply(sums, a, values);
         }
     }
 
@@ -155,19 +219,54 @@ private:
                 }
             }
         }
+    };
 
-        __device__ __forceinline__ void multiply(float (&sums)[4], float b0, float b1) const {
-            if constexpr (precision == Precision::f32) {
-                const auto first = Tf32Parts::of(b0);
-                const auto second = Tf32Parts::of(b1);
-                multiply_tf32(sums, rest, first.large, second.large);
-                multiply_tf32(sums, large, first.rest, second.rest);
-                multiply_tf32(sums, large, first.large, second.large);
-            } else {
-                multiply_tf32(sums, large, as_tf32(b0), as_tf32(b1));
+    /// The right side: two numbers in shared memory, `at(memory, i)`.
+    struct Right {
+        std::uint32_t large[2];
+        std::uint32_t rest[2];
+
+        Right() = default;
+        template <class Memory, class At>
+        __device__ __forceinline__ Right(const Memory& memory, At&& at) {
+#pragma unroll
+            for (int i = 0; i < 2; ++i) {
+                if constexpr (std::is_same_v<Memory, TileOfParts<head_dim>>) {
+                    large[i] = __float_as_uint(at(memory.large, i));
+                    rest[i] = __float_as_uint(at(memory.rest, i));
+                } else if constexpr (precision == Precision::f32) {
+                    const auto parts = Tf32Parts::of(at(memory, i));
+                    large[i] = parts.large;
+                    rest[i] = parts.rest;
+                } else if constexpr (std::is_same_v<Memory, Tile<head_dim, Precision::tf32>>) {
+                    large[i] = __float_as_uint(at(memory, i));  // rounded already
+                } else {
+                    large[i] = as_tf32(at(memory, i));
+                }
             }
         }
     };
+
+    /// Adds the products of one left side with several right sides. Of f32 all first parts come before all second ones:
+    /// an instruction that adds to what the one before it added to would wait for it.
+    template <class LeftSide, int count>
+    static __device__ __forceinline__ void multiply(float (&sums)[count][4], const LeftSide& a,
+                                                    const Right (&b)[count]) {
+        if constexpr (precision == Precision::f32) {
+#pragma unroll
+            for (int i = 0; i < count; ++i) {
+                multiply_tf32(sums[i], a.rest, b[i].large[0], b[i].large[1]);
+            }
+#pragma unroll
+            for (int i = 0; i < count; ++i) {
+                multiply_tf32(sums[i], a.large, b[i].rest[0], b[i].rest[1]);
+            }
+        }
+#pragma unroll
+        for (int i = 0; i < count; ++i) {
+            multiply_tf32(sums[i], a.large, b[i].large[0], b[i].large[1]);
+        }
+    }
 };
 
 }  // namespace totograph::cuda::tile_detail

@@ -17,7 +17,7 @@ static_assert(scores_of_lane(AttentionLimits::tile_keys) == 32);
 constexpr __host__ __device__ int query_of_score(int score) {
     return score % 4 / 2;
 }
-/// Its key, counted from the warp's first one of the tile.
+/// Its key, counted from the first one that was multiplied.
 __device__ __forceinline__ int key_of_score(int score) {
     return score / 4 * 8 + static_cast<int>(threadIdx.x) % 4 * 2 + score % 2;
 }

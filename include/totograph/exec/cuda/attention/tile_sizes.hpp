@@ -11,7 +11,7 @@
 #include <totograph/exec/cuda/attention/attention_tile.hpp>
 #include <totograph/exec/cuda/attention/block_attention.hpp>
 #include <totograph/exec/cuda/attention/select.hpp>
-#include <totograph/exec/cuda/attention/suffix_rows.hpp>
+#include <totograph/exec/cuda/attention/staged_rows.hpp>
 #include <totograph/exec/cuda/runtime/device_traits.hpp>
 #include <totograph/exec/cuda/runtime/precision.hpp>
 #include <totograph/graph/kernel.hpp>
@@ -24,7 +24,7 @@ namespace totograph::cuda {
 /// Whether a step is an attention that runs on tiles.
 template <class K>
 constexpr bool can_tile(Precision precision) {
-    return select_attention(K::kernel, K::is_aligned, precision, least_device) == AttentionKernel::tiles;
+    return select_attention(K::kernel, storage_of<K>, precision, least_device) == AttentionKernel::tiles;
 }
 
 namespace tile_detail {
@@ -45,17 +45,8 @@ inline constexpr auto warps_of_block = static_cast<int>(tile_warps_of(K::kernel)
 template <class K>
 inline constexpr int threads_of_block = warps_of_block<K>* warp_size;
 
-/// Queries of a block, and keys of a tile that a warp attends to.
 template <class K>
 inline constexpr int queries_of_block = shares_keys<K> ? queries_of_warp : warps_of_block<K>* queries_of_warp;
-template <class K>
-inline constexpr int keys_of_warp = shares_keys<K> ? tile_keys / tile_warps : tile_keys;
-
-/// Of a tile's keys, the first one that a warp attends to.
-template <class K>
-__device__ __forceinline__ int first_key_of_warp() {
-    return shares_keys<K> ? static_cast<int>(threadIdx.x) / warp_size * keys_of_warp<K> : 0;
-}
 
 /// All queries that share keys.
 template <class K>
@@ -78,54 +69,75 @@ inline constexpr bool has_suffix_per_query = AttentionSizes<K>::is_decode&& Atte
                                              (AttentionSizes<K>::samples > 1);
 
 template <class K>
-using SuffixOf = SuffixRows<AttentionSizes<K>::head_dim, typename K::Key>;
+using StagedRowsOf = StagedRows<AttentionSizes<K>::head_dim, typename K::Key, shares_keys<K>>;
 
-/// What tensor cores multiply.
-template <Precision precision>
-using ElementOfTile = std::conditional_t<precision == Precision::bf16, BFloat16, float>;
-
+/// In f32 a tile holds the parts of numbers. Beside suffixes, of the widest heads, they would exceed `least_device`.
 template <class K, Precision precision>
-using TileOf = Tile<AttentionSizes<K>::head_dim, ElementOfTile<precision>>;
+using TileOf =
+    std::conditional_t<precision == Precision::f32 && !has_suffix_per_query<K>,
+                       TileOfParts<AttentionSizes<K>::head_dim>, Tile<AttentionSizes<K>::head_dim, precision>>;
 
 /// A last tile of so few keys is multiplied for those alone.
 inline constexpr int most_keys_of_tail = 16;
 template <class K>
 inline constexpr bool has_tail =
-    !shares_keys<K> && keys<K> > tile_keys&& keys<K> % tile_keys > 0 && keys<K> % tile_keys <= most_keys_of_tail;
+    keys<K> > tile_keys&& keys<K> % tile_keys > 0 && keys<K> % tile_keys <= most_keys_of_tail;
 
 /// Blocks that share a multiprocessor, as far as registers go.
 template <class K, Precision precision>
 inline constexpr int blocks_together = [] {
     const int usual = precision == Precision::f32 ? 2 : 3;
+    using Limits = AttentionLimits;
+    constexpr int head_dim = AttentionSizes<K>::head_dim;
     if (shares_keys<K>) {
-        return precision == Precision::bf16 && AttentionSizes<K>::head_dim <= 64 ? 4 : 2;
+        const int warps = precision == Precision::bf16 && head_dim <= 64                     ? 16
+                          : precision == Precision::bf16 && head_dim > Limits::most_head_dim ? tile_warps
+                                                                                             : 8;
+        return warps / warps_of_block<K>;
     }
     return warps_of_block<K> > tile_warps ? usual - 1 : usual;
 }();
 
-/// Positions of suffixes that are on their way to shared memory at a time, at most: more were no faster.
-inline constexpr int most_suffix_stages = 2;
+/// Positions of suffixes that are on their way to shared memory at a time, at most: more were no faster. And where
+/// warps share keys, sixteen keys of each warp.
+template <class K>
+inline constexpr int most_stages = shares_keys<K> ? 3 : 2;
 
-/// Shared memory of a tiled attention with so many stages of suffixes.
+/// Shared memory of queries that all warps share.
+template <class K, Precision precision>
+inline constexpr std::size_t shared_query_bytes = TileAttention<K, precision>::shares_queries
+                                                      ? sizeof(typename TileAttention<K, precision>::SharedQueries)
+                                                      : 0;
+
+/// Shared memory of a block with so many stages.
 template <class K, Precision precision>
 constexpr std::size_t tile_shared_bytes(int stages) {
-    const std::size_t suffix =
-        has_suffix_per_query<K> ? static_cast<std::size_t>(tile_warps * stages) * sizeof(SuffixOf<K>) : 0;
-    return sizeof(TileOf<K, precision>) + suffix;
+    const std::size_t staged = static_cast<std::size_t>(warps_of_block<K> * stages) * sizeof(StagedRowsOf<K>);
+    if constexpr (shares_keys<K>) {
+        return shared_query_bytes<K, precision> + std::max(staged, sizeof(typename TileAttention<K, precision>::Parts));
+    } else {
+        return sizeof(TileOf<K, precision>) + (has_suffix_per_query<K> ? staged : 0);
+    }
 }
 
-/// How many stages there are, where a multiprocessor has so much shared memory: as many as leave as many blocks there
-/// as one would.
+/// How many stages there are, where a multiprocessor has so much shared memory. Behind a tile, as many as leave as many
+/// blocks there as one would. Where warps share keys stages are all that is on its way: as many as there can be of all
+/// blocks, and of equally many those of most blocks.
 template <class K, Precision precision>
-constexpr int suffix_stages(std::size_t shared_bytes) {
+constexpr int stages_of(std::size_t shared_bytes) {
     constexpr std::size_t of_system = 1024;  // of each block
     const auto blocks = [&](int stages) {
         const std::size_t bytes = tile_shared_bytes<K, precision>(stages) + of_system;
         return std::min<std::size_t>(shared_bytes / bytes, blocks_together<K, precision>);
     };
     int stages = 1;
-    while (stages < most_suffix_stages && blocks(stages + 1) == blocks(1)) {
-        ++stages;
+    for (int more = 2; more <= most_stages<K>; ++more) {
+        const bool is_better = shares_keys<K> ? blocks(more) * static_cast<std::size_t>(more) >
+                                                    blocks(stages) * static_cast<std::size_t>(stages)
+                                              : blocks(more) == blocks(1);
+        if (is_better) {
+            stages = more;
+        }
     }
     return stages;
 }

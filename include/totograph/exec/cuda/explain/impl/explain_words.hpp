@@ -108,8 +108,9 @@ TOTOGRAPH_CUDA_INLINE void LaunchList::add(const Launch& launch, std::span<const
     result.choice = choice;
     if (launch.kind == LaunchKind::step) {
         const int kernel = tables_.steps[static_cast<std::size_t>(launch.first)].kernel;
-        result.attention = select_attention(tables_.kernels[static_cast<std::size_t>(kernel)], launch.aligned[0],
-                                            precision, least_device);
+        const AttentionStorage storage{.is_aligned = launch.aligned[0], .keys_are_bf16 = launch.keys_are_bf16};
+        result.attention =
+            select_attention(tables_.kernels[static_cast<std::size_t>(kernel)], storage, precision, least_device);
     }
     const int last = launch.first + launch.count - 1;
     const int main = launch.end_of_gemms() - 1;

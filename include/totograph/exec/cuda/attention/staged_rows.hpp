@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+#include <totograph/exec/cuda/kernels/async_copy.hpp>
+#include <totograph/exec/cuda/kernels/packs.hpp>
+#include <totograph/exec/cuda/kernels/reduction.hpp>
+
+// Keys and values on their way through shared memory as they lie in memory: whole lines are read, and registers are
+// free meanwhile.
+
+namespace totograph::cuda {
+
+/// Queries of a warp; so many rows of keys travel together: of one query each, or of keys that all queries share.
+inline constexpr int queries_of_warp = 16;
+
+namespace tile_detail {
+
+/// Whether elements that lie together in four bytes are finite numbers.
+template <class T>
+__device__ __forceinline__ bool are_finite(std::uint32_t word) {
+    if constexpr (sizeof(T) == 2) {
+        // Adding one to an exponent of ones alone overflows into the sign, which is cleared before.
+        return (((word & 0x7fff7fffU) + 0x00800080U) & 0x80008000U) == 0;
+    } else {
+        return (word & 0x7f800000U) != 0x7f800000U;
+    }
+}
+
+/// Sixteen rows in pieces of sixteen bytes.
+/// @tparam by_columns  `ldmatrix` reads them: the same piece of eight rows at a time
+template <int head_dim, class T, bool by_columns>
+class StagedMatrix {
+public:
+    static constexpr int pieces = head_dim * static_cast<int>(sizeof(T)) / 16;
+    static constexpr int piece_elements = 16 / static_cast<int>(sizeof(T));
+
+    /// Begins to copy a piece of a row; without `is_aligned` rows it is there at once.
+    template <bool is_aligned>
+    __device__ __forceinline__ void copy_piece(int row, int piece, const T* from) {
+        std::byte* const to = &bytes_[row][place_of(row, piece) * 16];
+        if constexpr (is_aligned) {
+            copy_async(to, from);
+        } else {
+            store_pack<1, true>(reinterpret_cast<T*>(to), load_pack<1, piece_elements, false>(from));
+        }
+    }
+
+    /// Where an element lies; the others of its piece are its neighbours.
+    __device__ __forceinline__ const T* at(int row, int dimension) const {
+        const int byte = dimension * static_cast<int>(sizeof(T));
+        return reinterpret_cast<const T*>(&bytes_[row][place_of(row, byte / 16) * 16 + byte % 16]);
+    }
+
+    /// Neighbouring elements of a row, the first a multiple of their number.
+    template <int count>
+    __device__ __forceinline__ StoredPack<T, count> load(int row, int first) const {
+        constexpr int bytes = count * static_cast<int>(sizeof(T));
+        constexpr int part = std::min(bytes, 16);
+        StoredPack<T, count> result;
+#pragma unroll
+        for (int i = 0; i < bytes / part; ++i) {
+            const auto words = *reinterpret_cast<const typename WordsOf<part>::type*>(
+                at(row, first + i * part / static_cast<int>(sizeof(T))));
+            memcpy(reinterpret_cast<std::byte*>(&result) + i * part, &words, part);
+        }
+        return result;
+    }
+
+    /// Stores two neighbouring elements, as bf16.
+    __device__ __forceinline__ void store_pair(int row, int dimension, std::uint32_t pair) {
+        static_assert(sizeof(T) == 2);
+        *reinterpret_cast<std::uint32_t*>(&bytes_[row][place_of(row, dimension / 8) * 16 + dimension % 8 * 2]) = pair;
+    }
+
+    __device__ __forceinline__ bool is_piece_finite(int row, int piece) const {
+        const uint4 words = *reinterpret_cast<const uint4*>(&bytes_[row][place_of(row, piece) * 16]);
+        return are_finite<T>(words.x) && are_finite<T>(words.y) && are_finite<T>(words.z) && are_finite<T>(words.w);
+    }
+
+    /// Writes a word all over the first piece of a row.
+    __device__ __forceinline__ void fill_first_piece(int row, std::uint32_t word) {
+        *reinterpret_cast<uint4*>(&bytes_[row][place_of(row, 0) * 16]) = {word, word, word, word};
+    }
+
+    /// Makes a row zero; all threads of a warp call it.
+    __device__ __forceinline__ void clear_row(int row) {
+        for (int piece = static_cast<int>(threadIdx.x) % warp_size; piece < pieces; piece += warp_size) {
+            *reinterpret_cast<uint4*>(&bytes_[row][piece * 16]) = {};
+        }
+    }
+
+private:
+    /// Rows that are as long as all banks, or a multiple of that, are permuted by their number. Others get a piece more
+    /// where they are read by columns: an odd number of pieces. (Reads of keys in f32 then meet in pairs; values do
+    /// not, and no length serves both.)
+    static constexpr bool is_permuted = pieces % 8 == 0;
+    static constexpr int stride = is_permuted || !by_columns ? pieces : pieces / 2 * 2 + 1;
+
+    /// Reads that happen together must not meet in a bank: of bf16 the same piece of eight rows, or four neighbouring
+    /// pieces of two rows; of f32 pairs of pieces of four rows, or every other of eight pieces of two rows.
+    static __device__ __forceinline__ int place_of(int row, int piece) {
+        if constexpr (!is_permuted) {
+            return piece;
+        } else if constexpr (sizeof(T) == 2) {
+            return piece ^ (row % 2 * 4 + row / 2 % 4);
+        } else {
+            return piece ^ ((row % 4 ^ row / 4 % 2) * 2 + row % 2);
+        }
+    }
+
+    alignas(16) std::byte bytes_[queries_of_warp][stride * 16];
+};
+
+/// Keys, and their values.
+template <int head_dim, class T, bool by_columns>
+struct StagedRows {
+    StagedMatrix<head_dim, T, by_columns> key;
+    StagedMatrix<head_dim, T, by_columns> value;
+
+    __device__ __forceinline__ const T* key_at(int row, int dimension) const { return key.at(row, dimension); }
+    __device__ __forceinline__ const T* value_at(int row, int dimension) const { return value.at(row, dimension); }
+
+    /// A row of values that are not all finite becomes 0, and its key NaN: who attends to it gets NaN, and nobody else.
+    /// A weight of 0 alone would not do: 0 times NaN is NaN. All threads of a warp call it.
+    __device__ __forceinline__ void without_infinite_values() {
+        constexpr int pieces = StagedMatrix<head_dim, T, by_columns>::pieces;
+        const int lane = static_cast<int>(threadIdx.x) % warp_size;
+        unsigned rows = 0;
+#pragma unroll
+        for (int i = 0; i < queries_of_warp * pieces / warp_size; ++i) {
+            const int item = lane + i * warp_size;
+            rows |= value.is_piece_finite(item / pieces, item % pieces) ? 0U : 1U << item / pieces;
+        }
+        rows = __reduce_or_sync(0xffffffffU, rows);
+        for (; rows != 0; rows &= rows - 1) {
+            const int row = __ffs(static_cast<int>(rows)) - 1;
+            value.clear_row(row);
+            key.fill_first_piece(row, 0xffffffffU);  // NaN
+        }
+        __syncwarp();
+    }
+};
+
+}  // namespace tile_detail
+
+}  // namespace totograph::cuda
