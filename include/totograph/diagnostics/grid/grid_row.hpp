@@ -41,16 +41,19 @@ struct GridRun {
     std::size_t held_bytes = 0;      ///< Beside shared weights.
     Index captures = 0;              ///< Graphs that were captured when it was made.
     Index captured_later = 0;        ///< Graphs that calls captured.
-    Index replays = 0;               ///< Graphs that a call replayed.
-    /// What a call of all steps asks the allocator for beyond one of a single step; nothing: not counted.
+    Index replays = 0;               ///< Graphs that a call replayed, of the call furthest from the plan.
+    /// What a call of all steps asks the allocator for beyond one of a single step, in the worst round; nothing: not
+    /// counted.
     std::optional<Index> allocations{};
-    /// How often the host waited for a device in a call; nothing: not counted.
+    /// How often the host waited for a device in a call, in the worst round; nothing: not counted.
     std::optional<Index> waits{};
     GridAgreement agreement{};
 
-    /// Graphs that a call replayed beyond those that were planned: each of them is a return to the host in between.
+    /// Whether calls of this run replay graphs. Mode `eager`, mode `default` and the CPU have none.
+    [[nodiscard]] bool replays_graphs() const { return plan.graph_launches > 0; }
+    /// How many graphs more or fewer than planned a call replayed.
     [[nodiscard]] Index graph_breaks() const {
-        return replays > plan.graph_launches ? replays - plan.graph_launches : 0;
+        return replays > plan.graph_launches ? replays - plan.graph_launches : plan.graph_launches - replays;
     }
 };
 

@@ -46,6 +46,7 @@ GridAgreement compare_grid_values(std::span<const float> first, std::span<const 
 
 /// Measures requests of each size in each column, in turns: builds, calls, memory, graphs, allocations, and whether
 /// results are those of the first column. A size is served by the cheapest bucket of a backend that holds it. Throws
+/// `std::invalid_argument` without a column, a size or a round, and
 /// `Error`: `no_bucket` for a size that a backend does not hold, and what building and forecasting meet.
 std::vector<GridRow> measure_grid(std::span<const GridColumn> columns, std::span<const Bucket> sizes,
                                   const MakeGridRequest& make, const GridOptions& options);

@@ -97,7 +97,7 @@ inline std::string grid_latency_table(std::span<const GridRow> rows, const GridW
         titles.push_back(run_title(first, run));
     }
     titles.emplace_back("speed");
-    titles.push_back("first " + words.step);
+    titles.push_back("a call of one " + words.step);
     for (const GridRun& run : first.runs) {
         titles.push_back(run_title(first, run) + " " + words.steps + "/s");
     }
@@ -166,7 +166,7 @@ inline std::string grid_graph_table(std::span<const GridRow> rows, const GridWor
         titles.emplace_back("host waits a call");
     }
     if (counts) {
-        titles.push_back("allocations a further " + words.step);
+        titles.push_back("allocations a further " + words.step + ", " + run_title(first, tested_run(first)));
     }
     for (const GridRun& run : first.runs) {
         titles.push_back("build of " + run_title(first, run));
@@ -176,17 +176,21 @@ inline std::string grid_graph_table(std::span<const GridRow> rows, const GridWor
     }
     return grid_table(rows, words, std::move(titles), [&](const GridRow& row) {
         const GridRun& tested = tested_run(row);
-        const auto breaks = [](const GridRun& run) { return run.graph_breaks(); };
-        const auto later = [](const GridRun& run) { return run.captured_later; };
-        const auto further = [](const GridRun& run) { return run.allocations.value_or(0); };
-        std::vector<std::string> cells{std::to_string(total_of(row, breaks)), std::to_string(tested.captures),
-                                       std::to_string(tested.replays), std::to_string(total_of(row, later))};
+        const auto breaks = [](const GridRun& run) { return run.replays_graphs() ? run.graph_breaks() : 0; };
+        const auto later = [](const GridRun& run) { return run.replays_graphs() ? run.captured_later : 0; };
+        const bool replays =
+            std::any_of(row.runs.begin(), row.runs.end(), [](const GridRun& run) { return run.replays_graphs(); });
+        const auto of_graphs = [](bool has_some, Index count) { return has_some ? std::to_string(count) : "-"; };
+        std::vector<std::string> cells{
+            of_graphs(replays, total_of(row, breaks)), of_graphs(tested.replays_graphs(), tested.captures),
+            of_graphs(tested.replays_graphs(), tested.replays), of_graphs(replays, total_of(row, later))};
         if (waits) {
             cells.push_back(std::to_string(tested.waits.value_or(0)));
         }
         if (counts) {
             const auto steps = static_cast<double>(std::max(Index{1}, row.sizes.horizon - 1));
-            cells.push_back(totograph::detail::number_text(static_cast<double>(total_of(row, further)) / steps, 3));
+            cells.push_back(
+                totograph::detail::number_text(static_cast<double>(tested.allocations.value_or(0)) / steps, 3));
         }
         for (const GridRun& run : row.runs) {
             cells.push_back(seconds_text(run.build.median()));
@@ -214,12 +218,12 @@ inline std::string break_text(const GridRow& row, const GridWords& words) {
         "as "
         "its size says (" +
         runs + "). The host reads no " + words.step + " before all are there.\n";
-    text += tested.captures > 0 ? "- Counted: a call replays " +
+    text += tested.captures > 0 ? "- As the executor reports, launches themselves are not counted: a call replays " +
                                       count_text(static_cast<std::size_t>(tested.replays), "graph", "graphs") +
                                       " for all " + std::to_string(row.sizes.horizon) + " " + words.steps + "; " +
                                       std::to_string(tested.plan.graph_launches) +
-                                      " planned. What is replayed beyond those is a graph break.\n"
-                                : std::string("- Counted: nothing is captured here.\n");
+                                      " planned. More or fewer than those is a graph break.\n"
+                                : std::string("- Nothing is captured here.\n");
     if (tested.waits) {
         text += "- Counted: in a call the host waits for the device " +
                 count_text(static_cast<std::size_t>(*tested.waits), "time", "times") +

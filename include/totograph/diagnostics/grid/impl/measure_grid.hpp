@@ -9,12 +9,14 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <cstring>
 #include <functional>
 #include <memory>
 #include <optional>
 #include <set>
 #include <span>
+#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
@@ -122,9 +124,13 @@ public:
         run_.call.add(call(series, sizes_.horizon));
         const std::uint64_t after_all = counted(options_->allocations);
         if (options_->waits) {
-            run_.waits = static_cast<Index>(options_->waits() - waits_before);
+            const auto waits = static_cast<Index>(options_->waits() - waits_before);
+            run_.waits = std::max(run_.waits.value_or(waits), waits);
         }
-        run_.replays = forecaster_->replays();
+        const Index planned = run_.plan.graph_launches;
+        const Index replays = forecaster_->replays();
+        const bool is_worse = std::abs(replays - planned) >= std::abs(run_.replays - planned);
+        run_.replays = run_.call.count() == 1 || is_worse ? replays : run_.replays;
         const auto bytes = std::span(values_).size_bytes();
         repeats_ = repeats_ && (last_.empty() || (last_.size() == values_.size() &&
                                                   std::memcmp(last_.data(), values_.data(), bytes) == 0));
@@ -134,7 +140,8 @@ public:
             run_.one_step.add(call(series, 1));
             const std::uint64_t of_one = counted(options_->allocations) - before_one;
             if (options_->allocations) {
-                run_.allocations = static_cast<Index>(after_all - before) - static_cast<Index>(of_one);
+                const Index further = static_cast<Index>(after_all - before) - static_cast<Index>(of_one);
+                run_.allocations = std::max(run_.allocations.value_or(further), further);
             }
         }
     }
@@ -226,6 +233,11 @@ TOTOGRAPH_INLINE std::vector<Bucket> plan_grid(const Bucket& one, std::span<cons
 
 TOTOGRAPH_INLINE std::vector<GridRow> measure_grid(std::span<const GridColumn> columns, std::span<const Bucket> sizes,
                                                    const MakeGridRequest& make, const GridOptions& options) {
+    if (columns.empty() || sizes.empty() || options.rounds < 1) {
+        throw std::invalid_argument("A grid needs at least one column, one size and one round, but has " +
+                                    std::to_string(columns.size()) + " columns, " + std::to_string(sizes.size()) +
+                                    " sizes and " + std::to_string(options.rounds) + " rounds. Name what to measure.");
+    }
     for (const Bucket& each : sizes) {  // before anything is built
         for (const GridColumn& column : columns) {
             (void)detail::grid_bucket(*column.backend, each);
