@@ -145,11 +145,13 @@ StressResult tabulate(const GridModel& model, const Options& options, Stage& sta
     model.add_backend(registry, options.checkpoint);
     add_grid_devices(model.name, registry, options.checkpoint);
     stage = Stage::forecast;
-    Progress progress(std::cerr, !options.quiet && isatty(STDERR_FILENO) == 1);
+    // A line after each size: a thread that paints would allocate while allocations are counted.
+    const bool tells = !options.quiet && isatty(STDERR_FILENO) == 1;
     return run_grid(model, registry, options, serve::build_identity(), [&](std::size_t done, std::size_t all) {
-        progress.stage(
-            count_text(static_cast<std::int64_t>(done)) + " of " + plural(static_cast<std::int64_t>(all), "size"),
-            static_cast<double>(done) / static_cast<double>(all));
+        if (tells) {
+            std::cerr << "stress: " + count_text(static_cast<std::int64_t>(done)) + " of " +
+                             plural(static_cast<std::int64_t>(all), "size") + " measured\n";
+        }
     });
 }
 

@@ -18,10 +18,9 @@ namespace {
 
 constinit std::atomic<std::uint64_t> count{0};
 
-/// Counts a wait, and gives the library's function of that name.
+/// The library's function of that name.
 template <class Function>
-Function wait_by(const char* name) {
-    count.fetch_add(1, std::memory_order_relaxed);
+Function function_of(const char* name) {
     void* const found = dlsym(RTLD_NEXT, name);
     if (found == nullptr) {
         std::fprintf(stderr, "stress: no shared library after this program has %s; link the CUDA runtime shared.\n",
@@ -40,16 +39,24 @@ std::function<std::uint64_t()> examples::host_waits_probe() {
 extern "C" {
 
 cudaError_t CUDARTAPI cudaStreamSynchronize(cudaStream_t stream) {
-    return wait_by<decltype(&cudaStreamSynchronize)>("cudaStreamSynchronize")(stream);
+    static const auto wait = function_of<decltype(&cudaStreamSynchronize)>("cudaStreamSynchronize");
+    count.fetch_add(1, std::memory_order_relaxed);
+    return wait(stream);
 }
 cudaError_t CUDARTAPI cudaDeviceSynchronize() {
-    return wait_by<decltype(&cudaDeviceSynchronize)>("cudaDeviceSynchronize")();
+    static const auto wait = function_of<decltype(&cudaDeviceSynchronize)>("cudaDeviceSynchronize");
+    count.fetch_add(1, std::memory_order_relaxed);
+    return wait();
 }
 cudaError_t CUDARTAPI cudaEventSynchronize(cudaEvent_t event) {
-    return wait_by<decltype(&cudaEventSynchronize)>("cudaEventSynchronize")(event);
+    static const auto wait = function_of<decltype(&cudaEventSynchronize)>("cudaEventSynchronize");
+    count.fetch_add(1, std::memory_order_relaxed);
+    return wait(event);
 }
 cudaError_t CUDARTAPI cudaMemcpy(void* to, const void* from, std::size_t size, cudaMemcpyKind kind) {
-    return wait_by<decltype(&cudaMemcpy)>("cudaMemcpy")(to, from, size, kind);
+    static const auto wait = function_of<decltype(&cudaMemcpy)>("cudaMemcpy");
+    count.fetch_add(1, std::memory_order_relaxed);
+    return wait(to, from, size, kind);
 }
 
 }  // extern "C"

@@ -43,6 +43,16 @@ inline std::shared_ptr<const totograph::serve::Backend> usable_backend(
     return backend;
 }
 
+/// Whether a backend in a mode has to give what the baseline gives in mode `eager`: both compute in f32, or both are
+/// of one device and the mode launches eager's kernels.
+inline bool same_arithmetic(const totograph::serve::Backend& baseline, const totograph::serve::Backend& tested,
+                            totograph::serve::Mode mode) {
+    using totograph::serve::Mode;
+    const bool tunes = mode == Mode::max_autotune || mode == Mode::max_autotune_no_cudagraphs;
+    const bool on_device = baseline.name().starts_with("cuda") && tested.name().starts_with("cuda");
+    return (baseline.precision() == "f32" && tested.precision() == "f32") || (on_device && !tunes);
+}
+
 /// Eager first; the planned program; the mode under test, where it is another; and where that captures graphs, the same
 /// captured layer by layer.
 inline std::vector<totograph::serve::GridColumn> grid_columns(const totograph::serve::BackendRegistry& registry,
@@ -54,16 +64,16 @@ inline std::vector<totograph::serve::GridColumn> grid_columns(const totograph::s
     const Mode mode = totograph::serve::effective_mode(options.mode);
     std::vector<totograph::serve::GridColumn> columns{{baseline, Mode::eager}};
     if (mode != Mode::eager) {
-        columns.push_back({tested, Mode::standard});
+        columns.push_back({tested, Mode::standard, same_arithmetic(*baseline, *tested, Mode::standard)});
     }
     if (mode != Mode::eager && mode != Mode::standard) {
-        columns.push_back({tested, mode});
+        columns.push_back({tested, mode, same_arithmetic(*baseline, *tested, mode)});
     }
     const std::string regional = std::string(tested->name()) + "-regional";
     const bool captures = mode == Mode::reduce_overhead || mode == Mode::max_autotune;
     for (const auto& backend : registry.all()) {
         if (captures && backend->name() == regional) {
-            columns.push_back({backend, mode});
+            columns.push_back({backend, mode, same_arithmetic(*baseline, *backend, mode)});
         }
     }
     return columns;
@@ -109,6 +119,25 @@ inline void check_grid_options(const GridModel& model, const Options& options) {
         reject(of_model +
                " was compiled for one number of steps ahead; leave out --variates, --horizons, --samples and --sizes, "
                "and name --contexts and --batches.");
+    }
+    const auto refuse_axis = [&](const auto& named, bool varies, const std::string& name, const std::string& option) {
+        if (named.size() > 1 && !varies) {
+            reject(name + " names " + std::to_string(named.size()) + " values, but one is used without " + option +
+                   ". Name one, or add " + option + ".");
+        }
+    };
+    refuse_axis(options.contexts, options.varies_context, "--contexts", "--vary-context");
+    refuse_axis(options.batches, options.varies_batch, "--batches", "--vary-batch");
+    if (options.mae || options.jumps || options.slowest || options.growth || !options.precision.empty() ||
+        !options.columns.empty() || !options.intake.timestamp.empty() || !options.intake.separator.empty()) {
+        reject(
+            "The tables of eager beside compiled do not use --mae, --jumps, --slowest, --growth, --precision, "
+            "--columns, --timestamp and --separator. Leave them out.");
+    }
+    if (totograph::serve::effective_mode(options.mode) == totograph::serve::Mode::eager) {
+        reject(
+            "The mode under test is eager, which leaves nothing to compare with eager. Name another with "
+            "--execution-mode, and unset TOTOGRAPH_MODE and TOTOGRAPH_DISABLE.");
     }
     if (!options.inputs.empty()) {
         reject("This task reads no series; leave out '" + options.inputs.front().string() + "'.");

@@ -139,8 +139,10 @@ struct Grid {
         machine.faults = faults;
         const auto whole = std::make_shared<TokenBackend>(machine, "card", precision);
         const auto regional = std::make_shared<TokenBackend>(machine, "card-regional", precision);
-        const std::vector<serve::GridColumn> columns{
-            {whole, Mode::eager}, {whole, Mode::standard}, {whole, Mode::max_autotune}, {regional, Mode::max_autotune}};
+        const std::vector<serve::GridColumn> columns{{whole, Mode::eager},
+                                                     {whole, Mode::standard},
+                                                     {whole, Mode::max_autotune, precision == "f32"},
+                                                     {regional, Mode::max_autotune, precision == "f32"}};
         serve::GridOptions options{.rounds = 2, .words = words};
         options.probes.clock = [this] { return machine.now; };
         if (counts) {

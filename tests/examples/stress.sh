@@ -141,6 +141,9 @@ if grep -q tiny message; then
     [[ "$(grep -c '^| \(5\|20\)  *|  *3 |' grid.md)" -eq 6 ]] || fail "named sizes of a checkpoint: $(cat grid.md)"
     ! grep -q untrained grid.md || fail "a checkpoint is trained as far as anybody knows"
     refuses 2 "has one task in this program" --untrained tiny
+    refuses 2 "leaves nothing to compare" --untrained tiny --vary-context --execution-mode eager
+    refuses 2 "do not use --mae" --untrained tiny --vary-context --mae 1
+    refuses 2 "Name one, or add --vary-batch" --untrained tiny --vary-context --batches 1,2
     refuses 2 "two tasks" --untrained tiny --vary-context --build-latency
     refuses 2 "one number of steps ahead" --untrained tiny --vary-context --horizons 3
     refuses 2 "reads no series" series.csv --untrained tiny --vary-context

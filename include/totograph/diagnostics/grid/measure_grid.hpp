@@ -22,6 +22,8 @@ namespace totograph::serve {
 struct GridColumn {
     std::shared_ptr<const Backend> backend;
     Mode mode = Mode::eager;
+    /// Whether its values have to be those of the first column: both compute in f32, or launch the same kernels.
+    bool same_arithmetic = true;
 };
 
 struct GridOptions {

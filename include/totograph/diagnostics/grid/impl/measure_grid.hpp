@@ -47,13 +47,6 @@ inline Bucket grid_bucket(const Backend& backend, const Bucket& sizes) {
     return *held;
 }
 
-/// Whether two columns have to give the same: they compute in f32, or launch the same kernels.
-inline bool has_to_agree(const GridColumn& first, const GridColumn& other) {
-    const auto is_f32 = [](const GridColumn& one) { return one.backend->precision() == "f32"; };
-    const bool tunes = other.mode == Mode::max_autotune || other.mode == Mode::max_autotune_no_cudagraphs;
-    return (is_f32(first) && is_f32(other)) || (first.backend == other.backend && !tunes);
-}
-
 /// A value of another result in the place of `value`, see `GridWords::tolerance`.
 inline bool is_same(float value, float other, double tolerance) {
     const double distance = std::abs(static_cast<double>(value) - static_cast<double>(other));
@@ -147,11 +140,11 @@ public:
     }
 
     /// What came of it, beside the values of the row's first column.
-    GridRun finish(std::span<const float> first, const GridColumn& first_column) {
+    GridRun finish(std::span<const float> first) {
         run_.captured_later = forecaster_->captures() - run_.captures;
         run_.agreement = compare_grid_values(first, last_, sizes_, options_->words);
         run_.agreement.repeats = repeats_;
-        run_.agreement.is_required = has_to_agree(first_column, *column_);
+        run_.agreement.is_required = column_->same_arithmetic;
         return std::move(run_);
     }
 
@@ -211,7 +204,7 @@ inline GridRow measure_grid_row(std::span<const GridColumn> columns, const Bucke
     GridRow row{sizes, {}};
     const std::vector<float> first(measured.front().values().begin(), measured.front().values().end());
     for (GridMeasurement& one : measured) {
-        row.runs.push_back(one.finish(first, columns.front()));
+        row.runs.push_back(one.finish(first));
     }
     return row;
 }
