@@ -29,7 +29,7 @@ Compiled compile() {
                                                             totograph::cuda::ForecasterOptions{}>();
 }
 
-/// All sizes, the cheapest first, behind two names: captured whole, and captured layer by layer.
+/// All sizes behind two names: captured whole, and captured layer by layer.
 template <class Grid>
 void add(totograph::serve::BackendRegistry& registry, const std::filesystem::path& checkpoint,
          std::vector<Compiled> compiled) {

@@ -26,6 +26,7 @@ struct GridColumn {
     bool same_arithmetic = true;
 };
 
+/// How a grid is measured, and what counts while it is.
 struct GridOptions {
     int rounds = 3;  ///< Calls of each run that are timed, and builds after the first.
     BackendResources resources{};
