@@ -81,7 +81,7 @@ constexpr GridModel compile_candles(std::string_view name) {
                                            .batch = "symbols",
                                            .step = "candle",
                                            .steps = "candles",
-                                           .values = "candles",
+                                           .values = "numbers",
                                            .tolerance = 1e-3};
     };
     model.request = [](const totograph::Bucket& sizes, std::uint64_t seed) {

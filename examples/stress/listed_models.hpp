@@ -48,7 +48,8 @@ inline const GridModel* grid_model_of(const std::string& untrained, const std::f
     }
     detail::refuse_size("checkpoint", checkpoint,
                         std::to_string(config.integer("lm_n_blocks")) + " layers of width " +
-                            std::to_string(config.integer("lm_hidden_dim")),
+                            std::to_string(config.integer("lm_hidden_dim")) + " and " +
+                            std::to_string(config.integer("lm_vocab_size")) + " ids",
                         compiled_grid_models(), "TOTOGRAPH_STRESS_MODELS");
 }
 

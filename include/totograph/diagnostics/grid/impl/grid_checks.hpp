@@ -63,7 +63,7 @@ inline StressCheck check_agreement(std::span<const GridRow> rows, const GridWord
             if (one.is_required && !one.is_equal() && check.passed) {
                 check.passed = false;
                 check.found = std::to_string(one.values - one.equal) + " of " + std::to_string(one.values) +
-                              " are others, from " + words.step + " " + std::to_string(one.other_step.value_or(0)) +
+                              " are others, from " + words.step + " " + std::to_string(one.other_step.value_or(0) + 1) +
                               " on: " + place_of(row, row.runs[i]);
             }
         }

@@ -68,7 +68,7 @@ inline std::string agreement_text(const GridRow& row, const GridWords& words) {
         if (!one.is_equal()) {
             text += (text.empty() ? "" : "; ") + run_title(row, row.runs[i]) + " " + std::to_string(one.equal) +
                     " of " + std::to_string(one.values) + ", others from " + words.step + " " +
-                    std::to_string(one.other_step.value_or(0)) + " on";
+                    std::to_string(one.other_step.value_or(0) + 1) + " on";
         }
     }
     return (text.empty() ? "same" : text) + " (" + std::to_string(row.runs.front().agreement.distinct) + " distinct)";
