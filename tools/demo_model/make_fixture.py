@@ -5,7 +5,7 @@
     python3 tools/demo_model/make_fixture.py --checkpoint models/demo --output tests/data/demo_model
 
 The keys are those of tests/data/README.md: the inputs, the head's parameters over the context and while decoding a
-given future, and the mean forecast.
+given future, and the mean forecast. Prints how far the reference's own f32 is from its f64: what the test's bounds are.
 """
 import argparse
 import math
@@ -36,28 +36,16 @@ def parameters(prefix: str, distribution: torch.distributions.MixtureSameFamily)
             f"{prefix}_probs": distribution.mixture_distribution.probs}
 
 
-@torch.no_grad()
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--checkpoint", type=pathlib.Path, required=True)
-    parser.add_argument("--output", type=pathlib.Path, required=True)
-    arguments = parser.parse_args()
-    torch.set_num_threads(1)
-    model = demo.load(arguments.checkpoint)
-    patch = model.patch_embed.stride
-
-    everything = series(CONTEXT + HORIZON, 1)
-    context, future = everything[..., :CONTEXT], everything[..., CONTEXT:]
-    mask = torch.ones_like(context, dtype=torch.bool)
-    mask[:, 1, 30:37] = False
-    context = torch.where(mask, context, 0.0)
-    groups = torch.tensor([0.0, 0.0, 1.0])[None, :, None].expand_as(context).contiguous()
-    tensors = {"series": context, "padding_mask": mask.float(), "id_mask": groups, "future": future}
-
-    padded, padded_mask, ids = pad_array(context, patch), pad_array(mask, patch), pad_id_mask(groups, patch)
+def heads(model: torch.nn.Module, inputs: dict[str, torch.Tensor], dtype: torch.dtype) -> dict[str, torch.Tensor]:
+    """The head's parameters over the context, and of each step of decoding the given future, computed in `dtype`."""
+    torch.set_default_dtype(dtype)  # the cache's layers make tensors of it
+    model, patch = model.to(dtype), model.patch_embed.stride
+    context, future = inputs["series"].to(dtype), inputs["future"].to(dtype)
+    padded, padded_mask = pad_array(context, patch), pad_array(inputs["padding_mask"].bool(), patch)
+    ids = pad_id_mask(inputs["id_mask"].to(dtype), patch)
     length = padded.shape[-1]
-    tensors |= parameters("head", model(padded, padded_mask, ids, None, length).distribution)
-    cache = model.allocate_kv_cache(1, VARIATES, length + HORIZON, torch.device("cpu"), torch.float32)
+    tensors = parameters("head", model(padded, padded_mask, ids, None, length).distribution)
+    cache = model.allocate_kv_cache(1, VARIATES, length + HORIZON, torch.device("cpu"), dtype)
     trace: dict[str, list[torch.Tensor]] = {}
     for step in range(HORIZON // patch):
         distribution = model(padded, padded_mask, ids, cache, length).distribution
@@ -66,10 +54,34 @@ def main() -> None:
         padded = torch.cat([padded, future[..., step * patch : (step + 1) * patch]], -1)
         padded_mask = torch.cat([padded_mask, torch.ones(1, VARIATES, patch, dtype=torch.bool)], -1)
         ids = torch.cat([ids, ids[..., -1:].expand(-1, -1, patch)], -1)
-    tensors |= {key: torch.stack(values) for key, values in trace.items()}
+    torch.set_default_dtype(torch.float32)
+    return tensors | {key: torch.stack(values) for key, values in trace.items()}
+
+
+@torch.no_grad()
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--checkpoint", type=pathlib.Path, required=True)
+    parser.add_argument("--output", type=pathlib.Path, required=True)
+    arguments = parser.parse_args()
+    torch.set_num_threads(1)
+
+    everything = series(CONTEXT + HORIZON, 1)
+    context, future = everything[..., :CONTEXT], everything[..., CONTEXT:]
+    mask = torch.ones_like(context, dtype=torch.bool)
+    mask[:, 1, 30:37] = False
+    context = torch.where(mask, context, 0.0)
+    groups = torch.tensor([0.0, 0.0, 1.0])[None, :, None].expand_as(context).contiguous()
+    given = {"series": context, "padding_mask": mask.float(), "id_mask": groups, "future": future}
+    computed = heads(demo.load(arguments.checkpoint), given, torch.float32)
+    for key, truth in heads(demo.load(arguments.checkpoint), given, torch.float64).items():
+        difference, magnitude = (computed[key] - truth).abs(), truth.abs()
+        print(f"{key}: {difference.max() / magnitude.max():.1e} of the tensor's largest, "
+              f"{(difference.amax(-1) / magnitude.amax(-1)).max():.1e} of a row's")
+    tensors = given | computed
 
     inputs = MaskedTimeseries(context, mask, groups, torch.zeros_like(context), torch.full((1, VARIATES), 3600))
-    tensors["mean_kv"] = TotoForecaster(model).forecast(inputs, prediction_length=HORIZON).mean
+    tensors["mean_kv"] = TotoForecaster(demo.load(arguments.checkpoint)).forecast(inputs, prediction_length=HORIZON).mean
     arguments.output.mkdir(parents=True, exist_ok=True)
     path = arguments.output / "io.safetensors"
     save_file({key: value.contiguous().clone() for key, value in tensors.items()}, path)
