@@ -16,14 +16,14 @@ class Exported:
 
     def __call__(self):
         whole = self.whole
-        whole.series.copy_(self.setting.series)
+        whole.series.copy_(self.setting.series, non_blocking=True)
         # FixedForecast's own loop, with the exported functions in place of its modules.
         whole.prefill.forward = self.prefill
         whole.decode.forward = self.step if self.writes_cache else self.step_and_write
         whole.start()
         for _ in range(whole.patches - 1):
             whole.step()
-        return whole.forecast()
+        return whole.forecast().cpu()
 
     def step_and_write(self, history, observed, keys, values, position):
         *result, key, value = self.step(history, observed, keys, values, position)

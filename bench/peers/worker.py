@@ -38,25 +38,31 @@ class Setting:
         for parameter in self.model.parameters():
             parameter.requires_grad_(False)
         variates, context, _, _ = self.sizes
-        self.series = torch.randn(1, variates, context, device=self.device).cumsum(-1)
+        self.series = self.on_host(torch.randn(1, variates, context, device=self.device).cumsum(-1))
 
     def rounding(self):
         if self.precision != "bf16":
             return contextlib.nullcontext()
         return torch.autocast(self.device, dtype=torch.bfloat16)
 
+    def on_host(self, tensor):
+        """A copy in the host's memory, page-locked where there is a device, which then copies beside what follows."""
+        return tensor.cpu().pin_memory() if self.device == "cuda" else tensor.clone()
+
     def shipped(self, samples):
         """A call of the unpatched implementation."""
         variates, _, horizon, _ = self.sizes
-        ones = torch.ones_like(self.series, dtype=torch.bool)
-        inputs = MaskedTimeseries(self.series, ones, torch.zeros_like(self.series), torch.zeros_like(self.series),
+        series = self.series.to(self.device)
+        ones = torch.ones_like(series, dtype=torch.bool)
+        inputs = MaskedTimeseries(series, ones, torch.zeros_like(series), torch.zeros_like(series),
                                   torch.full((1, variates), 60, device=self.device))
         forecaster = TotoForecaster(self.model)
 
         def call():
+            series.copy_(self.series, non_blocking=True)
             result = forecaster.forecast(inputs, prediction_length=horizon, num_samples=samples or None,
                                          samples_per_batch=samples or 1)
-            return result.mean
+            return result.mean.cpu()
 
         return call
 
@@ -78,16 +84,19 @@ def fixed_calls(setting, samples, mode, captured):
     """A whole forecast with the fixed cache: `mode` of torch.compile or None, `captured` into one CUDA graph by hand."""
     whole = setting.fixed(samples)
     start, step = whole.start, whole.step
+    result = setting.on_host(whole.forecast())
     if mode is not None:
         options = {} if mode == "default" else {"mode": mode}
         start, step = (torch.compile(call, fullgraph=True, dynamic=False, **options) for call in (start, step))
 
     def run():
+        whole.series.copy_(setting.series, non_blocking=True)
         torch.compiler.cudagraph_mark_step_begin()
         start()
         for _ in range(whole.patches - 1):
             torch.compiler.cudagraph_mark_step_begin()
             step()
+        result.copy_(whole.forecast(), non_blocking=True)
 
     if captured:
         if mode is None:
@@ -106,9 +115,8 @@ def fixed_calls(setting, samples, mode, captured):
         replay = run
 
     def call():
-        whole.series.copy_(setting.series)
         replay()
-        return whole.forecast()
+        return result
 
     return call
 
@@ -170,6 +178,7 @@ def main():
         call = PEERS[arguments.peer](setting, samples)
         first = call()
         synchronize()
+        first = first.clone()  # the next call overwrites it
         row["first_s"] = time.perf_counter() - start
         for _ in range(2):
             call()
