@@ -3,21 +3,23 @@
 # Writes a transcript of `stress` and `verify` as Markdown: each command as it would be typed, what it prints, and its
 # exit code. docs/transcripts holds two of them.
 #
-# Usage: tools/record_stress.sh cpu|cuda FILE.md [FOLDER]
+# Usage: tools/record_stress.sh cpu|cuda FILE.md [FOLDER [MODEL...]]
 #   cpu       the backend of the host: every level, every mode, and every table
 #   cuda      the same on a device, against the host's eager executor; for programs built with -DTOTOGRAPH_CUDA=ON
 #   FILE.md   what to write; it is replaced
 #   FOLDER    where the programs are; build/release/examples by default
+#   MODEL     models of TOTOGRAPH_STRESS_MODELS: eager beside compiled for each, and nothing else
 #
-# The programs have to be built with -DTOTOGRAPH_ABLATION=ON. Ends with 1 when a command ended with another code than 0
-# and 7: the answers are in the file, and a transcript of a fault is one as well.
+# Without a MODEL the programs have to be built with -DTOTOGRAPH_ABLATION=ON. Ends with 1 when a command ended with
+# another code than 0 and 7: the answers are in the file, and a transcript of a fault is one as well.
 set -uo pipefail
 
 [[ $# -ge 2 && ("$1" == cpu || "$1" == cuda) ]] || {
-    sed -n '3,13s/^# \{0,1\}//p' "$0"
+    sed -n '3,15s/^# \{0,1\}//p' "$0"
     exit 1
 }
 readonly backend="$1" file="$2" folder="${3:-build/release/examples}"
+readonly models=("${@:4}")
 readonly shown=build/release/examples # as the documents call it
 readonly home="${HOME:-/no/home}"
 broken=0
@@ -48,9 +50,14 @@ fi
 : > "$file" || exit 1
 say "# stress on $title"
 say ""
-say "Written by \`tools/record_stress.sh $backend\` on $(date -u +%Y-%m-%d), $(nproc) cores of ${processor:-a processor}${device:+, $device (name, driver)}${commit:+, commit $commit}."
+say "Written by \`tools/record_stress.sh $backend FILE.md${models[*]:+ FOLDER ${models[*]}}\` on $(date -u +%Y-%m-%d), $(nproc) cores of ${processor:-a processor}${device:+, $device (name, driver)}${commit:+, commit $commit}."
 say "[production.md](../production.md#stress) says what each line means."
 say ""
+
+for model in "${models[@]}"; do
+    run "Eager beside compiled: $model" stress --untrained "$model" --vary-batch --vary-context --backend "$backend" --quiet
+done
+[[ ${#models[@]} -eq 0 ]] || exit $broken
 
 run "Fit to serve" verify --backend "$backend"
 # Where the host's eager executor is the baseline, the largest bucket takes seconds a forecast: there, once is enough.

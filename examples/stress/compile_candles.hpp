@@ -76,13 +76,14 @@ template <class Grid>
 constexpr GridModel compile_candles(std::string_view name) {
     GridModel model = compile_grid<Grid>(name);
     model.words = [] {
-        // Of equal ids, candles are decoded in f32: in another order of sums, they round otherwise.
+        // Candles of equal ids are decoded in f32: in another order of sums, they round otherwise.
         return totograph::serve::GridWords{.context = "history",
                                            .batch = "symbols",
                                            .step = "candle",
                                            .steps = "candles",
                                            .values = "numbers",
-                                           .tolerance = 1e-3};
+                                           .tolerance = 1e-3,
+                                           .variates = totograph::kronos::column_count};  // not the stamps
     };
     model.request = [](const totograph::Bucket& sizes, std::uint64_t seed) {
         const auto candles = std::make_shared<const WanderingCandles>(sizes, seed);

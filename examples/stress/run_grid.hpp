@@ -22,8 +22,8 @@
 
 #include "../common/checks.hpp"
 #include "allocations.hpp"
+#include "device_calls.hpp"
 #include "grid_model.hpp"
-#include "host_waits.hpp"
 #include "options.hpp"
 #include "run_stress.hpp"
 
@@ -159,7 +159,7 @@ inline StressResult run_grid(const GridModel& model, const totograph::serve::Bac
                                    .resources = resources,
                                    .words = words,
                                    .allocations = allocations,
-                                   .waits = on_device ? host_waits_probe() : std::function<std::uint64_t()>(),
+                                   .device_calls = on_device ? device_calls_probe() : std::function<DeviceCalls()>(),
                                    .progress = progress};
     const auto rows = measure_grid(
         columns, detail::grid_sizes(model, options),
@@ -171,7 +171,12 @@ inline StressResult run_grid(const GridModel& model, const totograph::serve::Bac
                 (options.untrained.empty() ? "" : " with untrained weights: its " + words.values + " mean nothing") +
                 ". Built with " + to_string(build) + ".\n\n" + detail::columns_text(columns, resources) + "\n" +
                 grid_markdown(rows, words, checks),
-            grid_json(rows, checks, build), passed};
+            grid_json(rows, checks,
+                      {.model = std::string(model.name),
+                       .checkpoint = options.checkpoint.string(),
+                       .threads = options.threads,
+                       .build = build}),
+            passed};
 }
 
 }  // namespace examples

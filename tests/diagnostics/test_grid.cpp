@@ -17,11 +17,13 @@
 #include <nlohmann/json.hpp>
 
 #include <totograph/core/error.hpp>
+#include <totograph/diagnostics/grid/device_calls.hpp>
 #include <totograph/diagnostics/grid/grid_checks.hpp>
 #include <totograph/diagnostics/grid/grid_json.hpp>
 #include <totograph/diagnostics/grid/grid_markdown.hpp>
 #include <totograph/diagnostics/grid/measure_grid.hpp>
 #include <totograph/serve/backends/backend.hpp>
+#include <totograph/serve/build_identity.hpp>
 
 // Eager beside compiled over contexts and batches, with backends without a model, whose faults are planted.
 
@@ -46,6 +48,8 @@ struct Faults {
     Index more_replays = 0;
     std::uint64_t allocations = 0;  ///< Of each step.
     std::uint64_t waits = 0;        ///< Beyond one a call.
+    Index hidden_replays = 0;       ///< Graphs of each call that are launched and not reported,
+    Index hidden_captures = 0;      ///< or captured.
     Index until_call = 1000;        ///< The first call without replays, waits and allocations that are too many.
 };
 
@@ -53,7 +57,7 @@ struct Faults {
 struct Machine {
     std::chrono::nanoseconds now{0};
     std::uint64_t allocations = 0;
-    std::uint64_t waits = 0;
+    serve::DeviceCalls device{};
     Faults faults;
 };
 
@@ -76,7 +80,10 @@ public:
         ++calls_;
         captures_ += faults.captures_later;
         machine_.allocations += 2 + (is_bad_ ? faults.allocations : 0) * static_cast<std::uint64_t>(steps);
-        machine_.waits += mode_ == Mode::eager ? static_cast<std::uint64_t>(steps) : 1 + (is_bad_ ? faults.waits : 0);
+        machine_.device.waits +=
+            mode_ == Mode::eager ? static_cast<std::uint64_t>(steps) : 1 + (is_bad_ ? faults.waits : 0);
+        machine_.device.graph_launches += static_cast<std::uint64_t>(replays() + (is_bad_ ? faults.hidden_replays : 0));
+        machine_.device.captures += static_cast<std::uint64_t>(is_bad_ ? faults.hidden_captures : 0);
         machine_.now += steps * std::chrono::milliseconds(mode_ == Mode::eager ? 8 : 2);
         return {values_, series.batch, 1, steps, 0};
     }
@@ -147,7 +154,7 @@ struct Grid {
         options.probes.clock = [this] { return machine.now; };
         if (counts) {
             options.allocations = [this] { return machine.allocations; };
-            options.waits = [this] { return machine.waits; };
+            options.device_calls = [this] { return machine.device; };
         }
         rows = serve::measure_grid(
             columns, serve::plan_grid(one, contexts, batches),
@@ -220,8 +227,8 @@ TEST_CASE("its tables have six rows each, and say what regional capture saves") 
     for (const char* const words :
          {"card eager", "card max-autotune tokens/s", "card-regional max-autotune", "4x", "same (18 distinct)",
           "regional build / whole", "0.75x", "prefill 1 time, decode 5 times",
-          "a call replays 1 graph for all 6 tokens", "a call of one token", "3.00 MiB", "host waits a call",
-          "the host waits for the device 1 time."}) {
+          "a call replays 1 graph for all 6 tokens", "a call launches 1 graph.", "a call of one token", "3.00 MiB",
+          "host waits a call", "the host waits for the device 1 time.", "first build of card eager"}) {
         CAPTURE(words);
         CHECK(text.find(words) != std::string::npos);
     }
@@ -237,6 +244,8 @@ TEST_CASE("each fault is told by the question that is meant for it") {
     CHECK(Grid({.more_replays = 2}).failed() == "graph breaks;");
     CHECK(Grid({.allocations = 1}).failed() == "allocations;");
     CHECK(Grid({.waits = 1}).failed() == "host waits;");
+    CHECK(Grid({.hidden_replays = 1}).failed() == "graph breaks;");
+    CHECK(Grid({.hidden_captures = 1}).failed() == "captures;");
     const Grid grid({.other_id_at = 4});
     CHECK(grid.checks[0].found.find("1 of 6 are others, from token 5 on: 'card' in mode max-autotune") == 0);
     CHECK(grid.text().find("card max-autotune 5 of 6, others from token 5 on") != std::string::npos);
@@ -249,6 +258,7 @@ TEST_CASE("a fault in the first round alone is told, and so is a graph too few")
     CHECK(Grid({.more_replays = 2, .until_call = 3}).failed() == "graph breaks;");
     CHECK(Grid({.allocations = 1, .until_call = 3}).failed() == "allocations;");
     CHECK(Grid({.waits = 1, .until_call = 3}).failed() == "host waits;");
+    CHECK(Grid({.hidden_replays = 1, .until_call = 3}).failed() == "graph breaks;");
     CHECK(Grid({.more_replays = -1}).failed() == "graph breaks;");
 }
 
@@ -264,8 +274,41 @@ TEST_CASE("nothing passes that was not asked") {
         CHECK(check.name != "graph breaks");
         CHECK(check.name != "ids");
     }
-    CHECK_THROWS_AS((void)serve::measure_grid({}, {}, [](const Bucket&) { return serve::GridRequest{}; }, {}),
-                    std::invalid_argument);
+}
+
+TEST_CASE("a grid without a column, a size or a round is refused") {
+    Machine machine;
+    const auto make = [](const Bucket&) { return serve::GridRequest{}; };
+    const std::vector<serve::GridColumn> columns{
+        {std::make_shared<TokenBackend>(machine, "card", "f32"), Mode::standard}};
+    const std::vector<Bucket> sizes{one};
+    CHECK_THROWS_AS((void)serve::measure_grid({}, sizes, make, {}), std::invalid_argument);
+    CHECK_THROWS_AS((void)serve::measure_grid(columns, {}, make, {}), std::invalid_argument);
+    CHECK_THROWS_WITH_AS((void)serve::measure_grid(columns, sizes, make, {.rounds = 0}),
+                         "A grid needs at least one column, one size and one round, but has 1 columns, 1 sizes and 0 "
+                         "rounds. Name what to measure.",
+                         std::invalid_argument);
+    CHECK(machine.now.count() == 0);
+}
+
+TEST_CASE("of one call nothing is said that takes two") {
+    Machine machine;
+    const std::vector<serve::GridColumn> columns{
+        {std::make_shared<TokenBackend>(machine, "card", "f32"), Mode::eager},
+        {std::make_shared<TokenBackend>(machine, "card", "f32"), Mode::max_autotune}};
+    const std::vector<Bucket> sizes{one};
+    const auto rows = serve::measure_grid(columns, sizes,
+                                          [](const Bucket&) {
+                                              return serve::GridRequest{{.batch = 1, .steps = 4}, nullptr};
+                                          },
+                                          {.rounds = 1});
+    const auto checks = serve::check_grid(rows, {});
+    CHECK(serve::all_passed(checks));
+    for (const serve::StressCheck& check : checks) {
+        CHECK(check.name != "repeats");
+    }
+    REQUIRE(rows[0].runs[1].build.count() == 1);
+    CHECK(rows[0].runs[1].call.count() == 1);
 }
 
 TEST_CASE("allocations are those of the tested run, which no other column hides") {
@@ -289,7 +332,7 @@ TEST_CASE("what tunes in bf16 may round otherwise, and it is told") {
 }
 
 TEST_CASE("what nobody counts is not asked for") {
-    const Grid grid({.allocations = 1, .waits = 1}, "f32", false);
+    const Grid grid({.allocations = 1, .waits = 1, .hidden_replays = 1, .hidden_captures = 1}, "f32", false);
     CHECK(grid.failed().empty());
     CHECK(grid.checks.size() == 5);
     CHECK(grid.text().find("allocat") == std::string::npos);
@@ -310,6 +353,25 @@ TEST_CASE("numbers are the same within a share of the larger one, ids to the las
     CHECK_FALSE(with_nan.is_equal());
 }
 
+TEST_CASE("of each series so many variates are compared as the words say") {
+    const std::vector<float> first{1, 2, 3, 4, 5, 6, 7, 8};  // two series of two variates, two steps each
+    const std::vector<float> other{1, 2, 9, 9, 5, 0, 9, 9};
+    const Bucket sizes{.batch = 2, .variates = 2, .context = 1, .horizon = 2};
+    const auto all = serve::compare_grid_values(first, other, sizes, {});
+    CHECK(all.values == 8);
+    CHECK(all.equal == 3);
+    CHECK(all.distinct == 5);
+    const auto leading = serve::compare_grid_values(first, other, sizes, {.variates = 1});
+    CHECK(leading.values == 4);
+    CHECK(leading.equal == 3);
+    CHECK(leading.distinct == 4);
+    CHECK(leading.other_step == Index{1});
+    // What one side lacks is not equal.
+    const auto shorter = serve::compare_grid_values(first, std::vector<float>{1, 2, 3, 4}, sizes, {});
+    CHECK(shorter.values == 8);
+    CHECK(shorter.equal == 4);
+}
+
 TEST_CASE("a size that a backend does not hold is refused before anything is built") {
     Machine machine;
     const std::vector<serve::GridColumn> columns{
@@ -327,7 +389,11 @@ TEST_CASE("a size that a backend does not hold is refused before anything is bui
 
 TEST_CASE("the JSON has each run") {
     const Grid grid({.other_id_at = 4});
-    const auto json = nlohmann::json::parse(serve::grid_json(grid.rows, grid.checks, {}));
+    const serve::GridSetting setting{.model = "tiny", .checkpoint = {}, .threads = 2, .build = serve::build_identity()};
+    const auto json = nlohmann::json::parse(serve::grid_json(grid.rows, grid.checks, setting));
+    CHECK(json["model"] == "tiny");
+    CHECK(json["checkpoint"].is_null());
+    CHECK(json["threads"] == 2);
     CHECK(json["passed"] == false);
     CHECK(json["rows"].size() == 6);
     CHECK(json["rows"][1]["sizes"]["batch"] == 3);
@@ -335,5 +401,8 @@ TEST_CASE("the JSON has each run") {
     CHECK(json["rows"][1]["runs"][2]["equal"] == 15);
     CHECK(json["rows"][1]["runs"][2]["values"] == 18);
     CHECK(json["rows"][1]["runs"][3]["planned_replays"] == 9);
+    CHECK(json["rows"][1]["runs"][3]["counted_replays"] == 9);
+    CHECK(json["rows"][1]["runs"][3]["precision"] == "f32");
+    CHECK(json["rows"][1]["runs"][3]["device"].is_null());
     CHECK(json["checks"][0]["name"] == "ids");
 }

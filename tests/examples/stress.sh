@@ -3,9 +3,10 @@
 # What a user of `stress` meets: verdicts, reports, tables, drift, bad input. No latency is judged here, as the machine
 # may be doing something else: --slowest lets everything pass, and one 0 lets nothing.
 #
-#     stress.sh <stress> <scratch folder> <folder of the demo model>
+#     stress.sh <stress> <scratch folder> <folder of the demo model> <compiled model of tokens or candles...>
 set -euo pipefail
 demo_model="$(realpath "$3")"
+models=" ${*:4} "
 fixtures="$(realpath "$(dirname "$0")/../data/nanovlm")"
 source "$(dirname "$0")/cli.sh" "$@"
 export TOTOGRAPH_CACHE_DIR="$PWD/cache"
@@ -109,10 +110,9 @@ refuses 2 "over one size" --vary-batch --horizons 3,4
 refuses 2 "reads no series" series.csv --vary-batch
 refuses 2 "There is no backend 'tpu'" --vary-batch --backend tpu
 
-# Eager beside compiled for a model of tokens, where one was compiled (TOTOGRAPH_STRESS_MODELS).
+# Eager beside compiled for models of tokens and candles, where they were compiled (TOTOGRAPH_STRESS_MODELS).
 refuses 2 "--untrained takes one of the models" --untrained enormous --vary-batch
-grep -q tiny message || echo "stress.sh: the model tiny was not compiled; its tables are not tested" >&2
-if grep -q tiny message; then
+if [[ "$models" == *" tiny "* ]]; then
     grid=(--untrained tiny --threads 2 --iterations 2)
     "$program" "${grid[@]}" --vary-batch --vary-context --json grid.json --markdown kept_grid.md > grid.md || fail "$(cat grid.md)"
     cmp kept_grid.md grid.md || fail "what is printed is what is kept"
@@ -123,7 +123,8 @@ if grep -q tiny message; then
         rows="$(sed -n "/^## $heading/,/^## /p" grid.md | sed -n 's/^| *\([0-9]*\) *| *\([0-9]*\) |.*/\1x\2/p' | xargs)"
         [[ "$rows" == "8x1 8x4 16x1 16x4 32x1 32x4" ]] || fail "six rows of $heading: $rows"
     done
-    for title in "eager tokens/s" "a call of one token" "KV cache" arena "max-autotune holds" "graph breaks" captures "build of eager"; do
+    for title in "eager tokens/s" "a call of one token" "KV cache" arena "max-autotune holds" "graph breaks" captures \
+        "first build of eager | *build again"; do
         grep -q "^| prompt .*$title" grid.md || fail "a column $title: $(cat grid.md)"
     done
     # 16 tokens of 3 x (1 + 4) prompts, of two columns beside eager
@@ -133,6 +134,7 @@ if grep -q tiny message; then
     grep -q '^| allocations  *| passed | 0 allocations for further tokens in 12 runs' grid.md || fail "allocations: $(cat grid.md)"
     [[ "$(grep -c '"equality_required": true' grid.json)" -eq 18 ]] || fail "the JSON has each run"
     [[ "$(grep -o '"allocations": [0-9]*' grid.json | grep -vc ' 0$')" -eq 6 ]] || fail "eager alone allocates, which shows that it is counted"
+    grep -q '"model": "tiny"' grid.json && grep -q '"threads": 2' grid.json || fail "the JSON says what was measured"
     # One axis alone, named values, a mode, a checkpoint.
     "$program" "${grid[@]}" --vary-context --execution-mode default > axis.md || fail "$(cat axis.md)"
     [[ "$(grep -c '^| \(8\|16\|32\)  *|  *1 |' axis.md)" -eq 9 ]] || fail "contexts alone: $(cat axis.md)"
@@ -143,6 +145,13 @@ if grep -q tiny message; then
     ! grep -q untrained grid.md || fail "a checkpoint is trained as far as anybody knows"
     refuses 2 "has one task in this program" --untrained tiny
     refuses 2 "leaves nothing to compare" --untrained tiny --vary-context --execution-mode eager
+    for variable in TOTOGRAPH_MODE=eager TOTOGRAPH_DISABLE=1; do
+        expect 2 "unset TOTOGRAPH_MODE and TOTOGRAPH_DISABLE" env "$variable" "$program" --untrained tiny --vary-context
+    done
+    TOTOGRAPH_MODE=default "$program" "${grid[@]}" --vary-context --contexts 8 > by_variable.md || fail "$(cat by_variable.md)"
+    ! grep -q max-autotune by_variable.md || fail "the variable chooses the mode under test: $(cat by_variable.md)"
+    "$program" --untrained tiny --threads 1 --iterations 1 --vary-context --contexts 8 > once.md || fail "$(cat once.md)"
+    ! grep -q '^| repeats ' once.md || fail "one call repeats nothing: $(cat once.md)"
     refuses 2 "do not use --mae" --untrained tiny --vary-context --mae 1
     refuses 2 "Name one, or add --vary-batch" --untrained tiny --vary-context --batches 1,2
     refuses 2 "two tasks" --untrained tiny --vary-context --build-latency
@@ -152,6 +161,15 @@ if grep -q tiny message; then
     refuses 2 "There is no backend 'tpu'" --untrained tiny --vary-context --backend tpu
     refuses 4 "has 2 layers of width 90 and 83 ids" --checkpoint "$fixtures/tokens_15_to_5" --vary-batch
     refuses 5 "not compiled for requests of 1 x 1 x 33" --untrained tiny --vary-context --contexts 8,33
+fi
+if [[ "$models" == *" mini "* ]]; then
+    "$program" --untrained mini --threads 2 --iterations 1 --vary-batch --vary-context --contexts 64,200 --json candles.json \
+        > candles.md || fail "$(cat candles.md)"
+    # 16 candles of six numbers, without their stamps, of 2 x (1 + 4) symbols, of two columns beside eager
+    grep -q '^| numbers  *| passed | 1920 compared, all the same ' candles.md || fail "candles are compared: $(cat candles.md)"
+    [[ "$(grep -c '^| \(64\|200\)  *|  *[14] |' candles.md)" -eq 12 ]] || fail "four sizes in three tables: $(cat candles.md)"
+    grep -q 'untrained weights: its numbers mean nothing' candles.md || fail "it says what the candles are worth"
+    refuses 5 "not compiled for requests of" --untrained mini --vary-context --contexts 64,400
 fi
 refuses 2 "one task for models of tokens and candles alone" --vary-batch --vary-context
 refuses 2 "two tasks" series.csv --vary-context --build-latency

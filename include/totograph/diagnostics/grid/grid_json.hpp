@@ -10,8 +10,17 @@
 
 namespace totograph::serve {
 
-/// A grid as a JSON object: `passed`, `checks`, `build`, and `rows`, each with its `sizes` and a list of `runs`.
-std::string grid_json(std::span<const GridRow> rows, std::span<const StressCheck> checks, const BuildIdentity& build);
+/// What a grid was measured with.
+struct GridSetting {
+    std::string model;
+    std::string checkpoint;  ///< Empty: untrained weights.
+    int threads = 0;         ///< 0: as many as the machine has cores.
+    BuildIdentity build{};
+};
+
+/// A grid as a JSON object: `passed`, `checks`, what it was measured with, and `rows`, each with its `sizes` and a list
+/// of `runs`.
+std::string grid_json(std::span<const GridRow> rows, std::span<const StressCheck> checks, const GridSetting& setting);
 
 }  // namespace totograph::serve
 

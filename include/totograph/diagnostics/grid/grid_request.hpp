@@ -6,6 +6,7 @@
 #include <memory>
 #include <string>
 
+#include <totograph/core/shape.hpp>
 #include <totograph/forecast/bucket.hpp>
 #include <totograph/forecast/series.hpp>
 
@@ -29,6 +30,8 @@ struct GridWords {
     std::string values = "values";  ///< What is compared: `ids`, `numbers`.
     /// Two values are the same when they are no further apart than this share of the larger one; 0: of equal value.
     double tolerance = 0;
+    /// Of each series, so many variates are compared, and none behind them; 0: all.
+    Index variates = 0;
     /// Smaller values are none that the model can give, such as an id of -1.
     float least = -std::numeric_limits<float>::infinity();
 };

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
+#include <cstdlib>
 #include <optional>
 #include <string>
 #include <vector>
@@ -31,6 +33,8 @@ struct GridAgreement {
 /// A backend in a mode, with requests of one size.
 struct GridRun {
     std::string backend;
+    std::string device;     ///< What it runs on; empty: the host.
+    std::string precision;  ///< Of its GEMMs: `f32`, `tf32`, `bf16`.
     Mode mode = Mode::eager;
     Explanation plan{};              ///< What was known before it ran: memory, programs, graphs.
     double first_build_seconds = 0;  ///< With weights prepared, threads or GEMMs tuned, where none was before.
@@ -40,8 +44,10 @@ struct GridRun {
     Latencies one_step{};            ///< Of the first step alone; none where there is but one.
     std::size_t held_bytes = 0;      ///< Beside shared weights.
     Index captures = 0;              ///< Graphs that were captured when it was made.
-    Index captured_later = 0;        ///< Graphs that calls captured.
-    Index replays = 0;               ///< Graphs that a call replayed, of the call furthest from the plan.
+    Index captured_later = 0;        ///< Graphs that calls captured, as the executor reports or as counted.
+    Index replays = 0;               ///< Graphs that a call replayed as the executor reports, furthest from the plan.
+    /// The same as counted; nothing: not counted.
+    std::optional<Index> counted_replays{};
     /// What a call of all steps asks the allocator for beyond one of a single step, in the worst round; nothing: not
     /// counted.
     std::optional<Index> allocations{};
@@ -51,10 +57,12 @@ struct GridRun {
 
     /// Whether calls of this run replay graphs. Mode `eager`, mode `default` and the CPU have none.
     [[nodiscard]] bool replays_graphs() const { return plan.graph_launches > 0; }
-    /// How many graphs more or fewer than planned a call replayed.
+    /// How many graphs more or fewer than planned a call replayed, as the executor reports or as counted.
     [[nodiscard]] Index graph_breaks() const {
-        return replays > plan.graph_launches ? replays - plan.graph_launches : plan.graph_launches - replays;
+        return std::max(from_plan(replays), from_plan(counted_replays.value_or(plan.graph_launches)));
     }
+    /// How far a number of replays is from the plan.
+    [[nodiscard]] Index from_plan(Index of_replays) const { return std::abs(of_replays - plan.graph_launches); }
 };
 
 /// Requests of one size, with all backends and modes. The first run is the one that the others are compared with.

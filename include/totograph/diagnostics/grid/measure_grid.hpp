@@ -9,6 +9,7 @@
 #include <vector>
 
 #include <totograph/core/shape.hpp>
+#include <totograph/diagnostics/grid/device_calls.hpp>
 #include <totograph/diagnostics/grid/grid_request.hpp>
 #include <totograph/diagnostics/grid/grid_row.hpp>
 #include <totograph/diagnostics/stress/probes.hpp>
@@ -34,8 +35,8 @@ struct GridOptions {
     StressProbes probes{};
     /// How often this process has asked for memory; empty: nobody counts.
     std::function<std::uint64_t()> allocations{};
-    /// How often this process has waited for a device; empty: nobody counts.
-    std::function<std::uint64_t()> waits{};
+    /// What this process has asked of devices; empty: nobody counts.
+    std::function<DeviceCalls()> device_calls{};
     /// Told after each row; empty: nobody is.
     std::function<void(std::size_t done, std::size_t all)> progress{};
 };

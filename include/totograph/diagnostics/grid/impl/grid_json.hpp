@@ -11,7 +11,6 @@
 #include <totograph/diagnostics/grid/grid_row.hpp>
 #include <totograph/diagnostics/stress/latencies.hpp>
 #include <totograph/diagnostics/stress/report.hpp>
-#include <totograph/serve/build_identity.hpp>
 #include <totograph/serve/metrics/json_parts.hpp>
 #include <totograph/serve/mode.hpp>
 
@@ -26,6 +25,8 @@ inline Json grid_latencies_json(const Latencies& latencies) {
 inline Json grid_run_json(const GridRun& run) {
     const GridAgreement& agreement = run.agreement;
     return {{"backend", run.backend},
+            {"device", run.device.empty() ? Json() : Json(run.device)},
+            {"precision", run.precision},
             {"mode", std::string(name(run.mode))},
             {"first_build_seconds", run.first_build_seconds},
             {"build", grid_latencies_json(run.build)},
@@ -42,6 +43,7 @@ inline Json grid_run_json(const GridRun& run) {
             {"captured_later", run.captured_later},
             {"planned_replays", run.plan.graph_launches},
             {"replays", run.replays},
+            {"counted_replays", run.counted_replays ? Json(*run.counted_replays) : Json()},
             {"graph_breaks", run.graph_breaks()},
             {"waits", run.waits ? Json(*run.waits) : Json()},
             {"allocations", run.allocations ? Json(*run.allocations) : Json()},
@@ -56,7 +58,7 @@ inline Json grid_run_json(const GridRun& run) {
 }  // namespace detail
 
 TOTOGRAPH_INLINE std::string grid_json(std::span<const GridRow> rows, std::span<const StressCheck> checks,
-                                       const BuildIdentity& build) {
+                                       const GridSetting& setting) {
     using detail::Json;
     using detail::json_list;
     return detail::document_text({{"passed", all_passed(checks)},
@@ -67,7 +69,10 @@ TOTOGRAPH_INLINE std::string grid_json(std::span<const GridRow> rows, std::span<
                                                                        {"found", check.found},
                                                                        {"limit", check.limit}};
                                                        })},
-                                  {"build", to_string(build)},
+                                  {"model", setting.model},
+                                  {"checkpoint", setting.checkpoint.empty() ? Json() : Json(setting.checkpoint)},
+                                  {"threads", setting.threads},
+                                  {"build", to_string(setting.build)},
                                   {"rows", json_list(rows, [](const GridRow& row) {
                                        return Json{{"sizes", detail::bucket_json(row.sizes)},
                                                    {"runs", json_list(row.runs, detail::grid_run_json)}};

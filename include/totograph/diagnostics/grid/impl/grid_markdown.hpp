@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -169,7 +170,8 @@ inline std::string grid_graph_table(std::span<const GridRow> rows, const GridWor
         titles.push_back("allocations a further " + words.step + ", " + run_title(first, tested_run(first)));
     }
     for (const GridRun& run : first.runs) {
-        titles.push_back("build of " + run_title(first, run));
+        titles.push_back("first build of " + run_title(first, run));
+        titles.push_back("build again");
     }
     if (has_regional) {
         titles.insert(titles.end(), {"regional captures", "regional graphs a call", "regional build / whole"});
@@ -193,6 +195,7 @@ inline std::string grid_graph_table(std::span<const GridRow> rows, const GridWor
                 totograph::detail::number_text(static_cast<double>(tested.allocations.value_or(0)) / steps, 3));
         }
         for (const GridRun& run : row.runs) {
+            cells.push_back(seconds_text(run.first_build_seconds));
             cells.push_back(seconds_text(run.build.median()));
         }
         if (const GridRun* const regional = regional_run(row); has_regional && regional != nullptr) {
@@ -204,35 +207,51 @@ inline std::string grid_graph_table(std::span<const GridRow> rows, const GridWor
     });
 }
 
-/// How it is known whether something breaks a graph.
-inline std::string break_text(const GridRow& row, const GridWords& words) {
+/// The most that a tested run of any row has of something; nothing where none has it.
+template <class Count>
+std::optional<Index> most_of_tested(std::span<const GridRow> rows, const Count& count) {
+    std::optional<Index> most;
+    for (const GridRow& row : rows) {
+        if (const std::optional<Index> found = count(tested_run(row))) {
+            most = std::max(most.value_or(*found), *found);
+        }
+    }
+    return most;
+}
+
+/// How it is known whether something breaks a graph. Counts are those of the size that has most.
+inline std::string break_text(std::span<const GridRow> rows, const GridWords& words) {
     using totograph::detail::count_text;
-    const GridRun& tested = tested_run(row);
+    const auto times = [](Index count) { return count_text(static_cast<std::size_t>(count), "time", "times"); };
+    const auto graphs = [](Index count) { return count_text(static_cast<std::size_t>(count), "graph", "graphs"); };
+    const GridRun& tested = tested_run(rows.front());
     std::string runs;
     for (const ProgramSummary& program : tested.plan.programs) {
-        runs += (runs.empty() ? "" : ", ") + program.name + " " +
-                count_text(static_cast<std::size_t>(program.runs), "time", "times");
+        runs += (runs.empty() ? "" : ", ") + program.name + " " + times(program.runs);
     }
     std::string text =
         "- By construction: a call runs programs that the compiler planned, lists of steps without a branch, as often "
-        "as "
-        "its size says (" +
+        "as its size says (" +
         runs + "). The host reads no " + words.step + " before all are there.\n";
-    text += tested.captures > 0 ? "- As the executor reports, launches themselves are not counted: a call replays " +
-                                      count_text(static_cast<std::size_t>(tested.replays), "graph", "graphs") +
-                                      " for all " + std::to_string(row.sizes.horizon) + " " + words.steps + "; " +
-                                      std::to_string(tested.plan.graph_launches) +
-                                      " planned. More or fewer than those is a graph break.\n"
-                                : std::string("- Nothing is captured here.\n");
-    if (tested.waits) {
-        text += "- Counted: in a call the host waits for the device " +
-                count_text(static_cast<std::size_t>(*tested.waits), "time", "times") +
+    const auto planned =
+        most_of_tested(rows, [](const GridRun& run) { return std::optional(run.plan.graph_launches); });
+    const auto reported = most_of_tested(rows, [](const GridRun& run) { return std::optional(run.replays); });
+    text += tested.captures > 0
+                ? "- As the executor reports: a call replays " + graphs(*reported) + " for all " +
+                      std::to_string(rows.front().sizes.horizon) + " " + words.steps + "; " + std::to_string(*planned) +
+                      " planned. More or fewer than those is a graph break.\n"
+                : std::string("- Nothing is captured here.\n");
+    if (const auto counted = most_of_tested(rows, [](const GridRun& run) { return run.counted_replays; })) {
+        text += "- Counted: a call launches " + graphs(*counted) + ".\n";
+    }
+    if (const auto waits = most_of_tested(rows, [](const GridRun& run) { return run.waits; })) {
+        text += "- Counted: in a call the host waits for the device " + times(*waits) +
                 ". One wait is for the result; a value that is looked at in between takes another.\n";
     }
-    if (tested.allocations) {
+    if (const auto allocations = most_of_tested(rows, [](const GridRun& run) { return run.allocations; })) {
         text += "- Counted: what a call of all " + words.steps + " asks the allocator for, beyond a call of one " +
-                words.step + ", is " + std::to_string(*tested.allocations) +
-                " allocations: to trace, compile or build something in between would take some.\n";
+                words.step + ", is " + std::to_string(*allocations) + " allocation" + (*allocations == 1 ? "" : "s") +
+                ": to trace, compile or build something in between would take some.\n";
     }
     return text;
 }
@@ -258,8 +277,9 @@ TOTOGRAPH_INLINE std::string grid_markdown(std::span<const GridRow> rows, const 
     text += "\n## Memory\n\nAs planned for the mode under test, and what each column holds beside shared weights.\n\n" +
             detail::grid_memory_table(rows, words);
     text +=
-        "\n## Graphs and builds\n\nA build is one more, when weights are prepared and choices made; the median.\n\n" +
-        detail::grid_graph_table(rows, words) + "\n" + detail::break_text(first, words);
+        "\n## Graphs and builds\n\nThe first build of a column prepares what is shared, weights and choices, where no "
+        "column or size before did; `again` is the median of builds after that.\n\n" +
+        detail::grid_graph_table(rows, words) + "\n" + detail::break_text(rows, words);
     return text;
 }
 

@@ -9,7 +9,6 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <cstring>
 #include <functional>
 #include <memory>
@@ -24,6 +23,7 @@
 #include <totograph/core/error.hpp>
 #include <totograph/core/inline.hpp>
 #include <totograph/core/shape.hpp>
+#include <totograph/diagnostics/grid/device_calls.hpp>
 #include <totograph/forecast/bucket.hpp>
 #include <totograph/forecast/forecast.hpp>
 #include <totograph/forecast/series.hpp>
@@ -57,20 +57,29 @@ inline bool is_same(float value, float other, double tolerance) {
 
 TOTOGRAPH_INLINE GridAgreement compare_grid_values(std::span<const float> first, std::span<const float> values,
                                                    const Bucket& sizes, const GridWords& words) {
-    GridAgreement result{.values = static_cast<Index>(std::max(first.size(), values.size()))};
-    for (std::size_t i = 0; i < values.size(); ++i) {
+    const Index samples = std::max(Index{1}, sizes.samples);
+    const auto is_compared = [&](std::size_t i) {  // [batch, variates, horizon, samples]
+        const Index variate = static_cast<Index>(i) / (samples * sizes.horizon) % sizes.variates;
+        return words.variates == 0 || variate < words.variates;
+    };
+    GridAgreement result;
+    std::set<std::uint32_t> distinct;  // by their bits: a NaN has no place among numbers
+    for (std::size_t i = 0; i < std::max(first.size(), values.size()); ++i) {
+        if (!is_compared(i)) {
+            continue;
+        }
+        ++result.values;
+        if (i >= values.size()) {
+            continue;
+        }
+        distinct.insert(std::bit_cast<std::uint32_t>(values[i]));
         result.not_valid += std::isfinite(values[i]) && values[i] >= words.least ? 0 : 1;
         if (i < first.size() && detail::is_same(first[i], values[i], words.tolerance)) {
             ++result.equal;
             continue;
         }
-        // [batch, variates, horizon, samples]
-        const Index step = static_cast<Index>(i) / std::max(Index{1}, sizes.samples) % sizes.horizon;
+        const Index step = static_cast<Index>(i) / samples % sizes.horizon;
         result.other_step = std::min(result.other_step.value_or(step), step);
-    }
-    std::set<std::uint32_t> distinct;  // by their bits: a NaN has no place among numbers
-    for (const float value : values) {
-        distinct.insert(std::bit_cast<std::uint32_t>(value));
     }
     result.distinct = static_cast<Index>(distinct.size());
     return result;
@@ -84,6 +93,8 @@ public:
     GridMeasurement(const GridColumn& column, const Bucket& sizes, const GridOptions& options)
         : column_(&column), options_(&options), sizes_(sizes), bucket_(grid_bucket(*column.backend, sizes)) {
         run_.backend = std::string(column.backend->name());
+        run_.device = column.backend->runs_on(options.resources);
+        run_.precision = std::string(column.backend->precision());
         run_.mode = column.mode;
     }
 
@@ -112,18 +123,14 @@ public:
 
     /// A call of all steps and one of the first alone, timed.
     void round(const Series& series) {
-        const std::uint64_t waits_before = counted(options_->waits);
+        const DeviceCalls device_before = options_->device_calls ? options_->device_calls() : DeviceCalls{};
         const std::uint64_t before = counted(options_->allocations);
         run_.call.add(call(series, sizes_.horizon));
         const std::uint64_t after_all = counted(options_->allocations);
-        if (options_->waits) {
-            const auto waits = static_cast<Index>(options_->waits() - waits_before);
-            run_.waits = std::max(run_.waits.value_or(waits), waits);
+        if (options_->device_calls) {
+            add_device_calls(device_before, options_->device_calls());
         }
-        const Index planned = run_.plan.graph_launches;
-        const Index replays = forecaster_->replays();
-        const bool is_worse = std::abs(replays - planned) >= std::abs(run_.replays - planned);
-        run_.replays = run_.call.count() == 1 || is_worse ? replays : run_.replays;
+        run_.replays = run_.call.count() == 1 ? forecaster_->replays() : worse(run_.replays, forecaster_->replays());
         const auto bytes = std::span(values_).size_bytes();
         repeats_ = repeats_ && (last_.empty() || (last_.size() == values_.size() &&
                                                   std::memcmp(last_.data(), values_.data(), bytes) == 0));
@@ -141,7 +148,7 @@ public:
 
     /// What came of it, beside the values of the row's first column.
     GridRun finish(std::span<const float> first) {
-        run_.captured_later = forecaster_->captures() - run_.captures;
+        run_.captured_later = std::max(run_.captured_later, forecaster_->captures() - run_.captures);
         run_.agreement = compare_grid_values(first, last_, sizes_, options_->words);
         run_.agreement.repeats = repeats_;
         run_.agreement.is_required = column_->same_arithmetic;
@@ -154,6 +161,18 @@ public:
 private:
     [[nodiscard]] double seconds_since(std::chrono::nanoseconds begin) const {
         return std::chrono::duration<double>(options_->probes.clock() - begin).count();
+    }
+    /// Of two numbers of replays the one further from the plan.
+    [[nodiscard]] Index worse(Index one, Index other) const {
+        return run_.from_plan(other) > run_.from_plan(one) ? other : one;
+    }
+    /// What a call asked of the device.
+    void add_device_calls(const DeviceCalls& before, const DeviceCalls& after) {
+        const auto waits = static_cast<Index>(after.waits - before.waits);
+        const auto replays = static_cast<Index>(after.graph_launches - before.graph_launches);
+        run_.waits = std::max(run_.waits.value_or(waits), waits);
+        run_.counted_replays = worse(run_.counted_replays.value_or(replays), replays);
+        run_.captured_later += static_cast<Index>(after.captures - before.captures);
     }
     static std::uint64_t counted(const std::function<std::uint64_t()>& counter) { return counter ? counter() : 0; }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "host_waits.hpp"
+#include "device_calls.hpp"
 
 #include <atomic>
 #include <cstddef>
@@ -11,12 +11,20 @@
 #include <cuda_runtime_api.h>
 #include <dlfcn.h>
 
+#include <totograph/diagnostics/grid/device_calls.hpp>
+
 // Stands between this program and the shared CUDA runtime: a definition in the program comes first, and goes on to the
 // library's.
 
 namespace {
 
-constinit std::atomic<std::uint64_t> count{0};
+constinit std::atomic<std::uint64_t> waits{0};
+constinit std::atomic<std::uint64_t> graph_launches{0};
+constinit std::atomic<std::uint64_t> captures{0};
+
+void count(std::atomic<std::uint64_t>& calls) {
+    calls.fetch_add(1, std::memory_order_relaxed);
+}
 
 /// The library's function of that name.
 template <class Function>
@@ -32,31 +40,45 @@ Function function_of(const char* name) {
 
 }  // namespace
 
-std::function<std::uint64_t()> examples::host_waits_probe() {
-    return [] { return count.load(std::memory_order_relaxed); };
+std::function<totograph::serve::DeviceCalls()> examples::device_calls_probe() {
+    return [] {
+        return totograph::serve::DeviceCalls{.waits = waits.load(std::memory_order_relaxed),
+                                             .graph_launches = graph_launches.load(std::memory_order_relaxed),
+                                             .captures = captures.load(std::memory_order_relaxed)};
+    };
 }
 
 extern "C" {
 
 cudaError_t CUDARTAPI cudaStreamSynchronize(cudaStream_t stream) {
     static const auto wait = function_of<decltype(&cudaStreamSynchronize)>("cudaStreamSynchronize");
-    count.fetch_add(1, std::memory_order_relaxed);
+    count(waits);
     return wait(stream);
 }
 cudaError_t CUDARTAPI cudaDeviceSynchronize() {
     static const auto wait = function_of<decltype(&cudaDeviceSynchronize)>("cudaDeviceSynchronize");
-    count.fetch_add(1, std::memory_order_relaxed);
+    count(waits);
     return wait();
 }
 cudaError_t CUDARTAPI cudaEventSynchronize(cudaEvent_t event) {
     static const auto wait = function_of<decltype(&cudaEventSynchronize)>("cudaEventSynchronize");
-    count.fetch_add(1, std::memory_order_relaxed);
+    count(waits);
     return wait(event);
 }
 cudaError_t CUDARTAPI cudaMemcpy(void* to, const void* from, std::size_t size, cudaMemcpyKind kind) {
     static const auto wait = function_of<decltype(&cudaMemcpy)>("cudaMemcpy");
-    count.fetch_add(1, std::memory_order_relaxed);
+    count(waits);
     return wait(to, from, size, kind);
+}
+cudaError_t CUDARTAPI cudaGraphLaunch(cudaGraphExec_t graph, cudaStream_t stream) {
+    static const auto launch = function_of<decltype(&cudaGraphLaunch)>("cudaGraphLaunch");
+    count(graph_launches);
+    return launch(graph, stream);
+}
+cudaError_t CUDARTAPI cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode mode) {
+    static const auto begin = function_of<decltype(&cudaStreamBeginCapture)>("cudaStreamBeginCapture");
+    count(captures);
+    return begin(stream, mode);
 }
 
 }  // extern "C"
