@@ -3,12 +3,10 @@
 
 #include <cstdint>
 #include <functional>
-#include <memory>
 #include <span>
 #include <string>
 #include <vector>
 
-#include <totograph/core/error.hpp>
 #include <totograph/core/shape.hpp>
 #include <totograph/diagnostics/grid/grid_checks.hpp>
 #include <totograph/diagnostics/grid/grid_json.hpp>
@@ -23,6 +21,7 @@
 #include "../common/checks.hpp"
 #include "allocations.hpp"
 #include "device_calls.hpp"
+#include "grid_columns.hpp"
 #include "grid_model.hpp"
 #include "options.hpp"
 #include "run_stress.hpp"
@@ -31,53 +30,6 @@
 namespace examples {
 
 namespace detail {
-
-/// A backend of a name. Throws `Error` where it cannot be used here.
-inline std::shared_ptr<const totograph::serve::Backend> usable_backend(
-    const totograph::serve::BackendRegistry& registry, const std::string& name,
-    const totograph::serve::BackendResources& resources) {
-    auto backend = registry.get(name);
-    if (const std::string reason = backend->unavailable(resources); !reason.empty()) {
-        throw totograph::Error(totograph::ErrorCode::device_failure, reason);
-    }
-    return backend;
-}
-
-/// Whether a backend in a mode has to give what the baseline gives in mode `eager`: both compute in f32, or both are
-/// of one device and the mode launches eager's kernels.
-inline bool same_arithmetic(const totograph::serve::Backend& baseline, const totograph::serve::Backend& tested,
-                            totograph::serve::Mode mode) {
-    using totograph::serve::Mode;
-    const bool tunes = mode == Mode::max_autotune || mode == Mode::max_autotune_no_cudagraphs;
-    const bool on_device = baseline.name().starts_with("cuda") && tested.name().starts_with("cuda");
-    return (baseline.precision() == "f32" && tested.precision() == "f32") || (on_device && !tunes);
-}
-
-/// Eager first; the planned program; the mode under test, where it is another; and where that captures graphs, the same
-/// captured layer by layer.
-inline std::vector<totograph::serve::GridColumn> grid_columns(const totograph::serve::BackendRegistry& registry,
-                                                              const Options& options,
-                                                              const totograph::serve::BackendResources& resources) {
-    using totograph::serve::Mode;
-    const auto tested = usable_backend(registry, options.backend.empty() ? "cpu" : options.backend, resources);
-    const auto baseline = options.baseline.empty() ? tested : usable_backend(registry, options.baseline, resources);
-    const Mode mode = totograph::serve::effective_mode(options.mode);
-    std::vector<totograph::serve::GridColumn> columns{{baseline, Mode::eager}};
-    if (mode != Mode::eager) {
-        columns.push_back({tested, Mode::standard, same_arithmetic(*baseline, *tested, Mode::standard)});
-    }
-    if (mode != Mode::eager && mode != Mode::standard) {
-        columns.push_back({tested, mode, same_arithmetic(*baseline, *tested, mode)});
-    }
-    const std::string regional = std::string(tested->name()) + "-regional";
-    const bool captures = mode == Mode::reduce_overhead || mode == Mode::max_autotune;
-    for (const auto& backend : registry.all()) {
-        if (captures && backend->name() == regional) {
-            columns.push_back({backend, mode, same_arithmetic(*baseline, *backend, mode)});
-        }
-    }
-    return columns;
-}
 
 /// The contexts and batches that were named, or the model's; of an axis that is not asked for, the first.
 inline std::vector<totograph::Bucket> grid_sizes(const GridModel& model, const Options& options) {
