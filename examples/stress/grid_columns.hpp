@@ -11,8 +11,6 @@
 #include <totograph/serve/backends/backend_registry.hpp>
 #include <totograph/serve/mode.hpp>
 
-#include "options.hpp"
-
 // What stands beside eager in the tables of contexts and batches.
 namespace examples::detail {
 
@@ -27,25 +25,33 @@ inline std::shared_ptr<const totograph::serve::Backend> usable_backend(
     return backend;
 }
 
+/// What is measured.
+struct TestedBackend {
+    std::string backend;   ///< Empty: the processor.
+    std::string baseline;  ///< Backend of the first column; empty: the same.
+    totograph::serve::Mode mode = totograph::serve::Mode::max_autotune;
+};
+
 /// Whether a backend in a mode has to give what the baseline gives in mode `eager`: both compute in f32, or both are
-/// of one device and the mode launches eager's kernels.
+/// of one device and precision and the mode launches eager's kernels.
 inline bool same_arithmetic(const totograph::serve::Backend& baseline, const totograph::serve::Backend& tested,
                             totograph::serve::Mode mode) {
     using totograph::serve::Mode;
     const bool tunes = mode == Mode::max_autotune || mode == Mode::max_autotune_no_cudagraphs;
     const bool on_device = baseline.name().starts_with("cuda") && tested.name().starts_with("cuda");
-    return (baseline.precision() == "f32" && tested.precision() == "f32") || (on_device && !tunes);
+    const bool same_precision = baseline.precision() == tested.precision();
+    return same_precision && (tested.precision() == "f32" || (on_device && !tunes));
 }
 
 /// Eager first; the planned program; the mode under test, where it is another; and where that captures graphs, the same
 /// captured layer by layer.
 inline std::vector<totograph::serve::GridColumn> grid_columns(const totograph::serve::BackendRegistry& registry,
-                                                              const Options& options,
+                                                              const TestedBackend& chosen,
                                                               const totograph::serve::BackendResources& resources) {
     using totograph::serve::Mode;
-    const auto tested = usable_backend(registry, options.backend.empty() ? "cpu" : options.backend, resources);
-    const auto baseline = options.baseline.empty() ? tested : usable_backend(registry, options.baseline, resources);
-    const Mode mode = totograph::serve::effective_mode(options.mode);
+    const auto tested = usable_backend(registry, chosen.backend.empty() ? "cpu" : chosen.backend, resources);
+    const auto baseline = chosen.baseline.empty() ? tested : usable_backend(registry, chosen.baseline, resources);
+    const Mode mode = totograph::serve::effective_mode(chosen.mode);
     std::vector<totograph::serve::GridColumn> columns{{baseline, Mode::eager}};
     if (mode != Mode::eager) {
         columns.push_back({tested, Mode::standard, same_arithmetic(*baseline, *tested, Mode::standard)});

@@ -17,7 +17,6 @@
 #include <totograph/serve/mode.hpp>
 
 #include "../common/checks.hpp"
-#include "../common/draw_options.hpp"
 #include "../common/format.hpp"
 #include "../intake/options.hpp"
 

@@ -104,7 +104,7 @@ inline StressResult run_grid(const GridModel& model, const totograph::serve::Bac
                              const StressProgress& progress) {
     using namespace totograph::serve;
     const BackendResources resources{.threads = options.threads};
-    const auto columns = detail::grid_columns(registry, options, resources);
+    const auto columns = detail::grid_columns(registry, {options.backend, options.baseline, options.mode}, resources);
     const GridWords words = model.words();
     const bool on_device = columns.back().backend->name().starts_with("cuda");
     const GridOptions grid_options{.rounds = options.iterations > 0 ? options.iterations : iterations_of(options.level),

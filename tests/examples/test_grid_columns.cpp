@@ -12,7 +12,6 @@
 #include <totograph/serve/backends/backend_registry.hpp>
 
 #include "../../examples/stress/grid_columns.hpp"
-#include "../../examples/stress/options.hpp"
 
 // Which columns stand beside eager, and which of them have to agree with it.
 
@@ -56,12 +55,8 @@ serve::BackendRegistry backends() {
 
 /// Each column as `backend mode`, with a star where it has to agree with the first one.
 std::vector<std::string> columns(const std::string& backend, Mode mode, const std::string& baseline = {}) {
-    examples::Options options;
-    options.backend = backend;
-    options.baseline = baseline;
-    options.mode = mode;
     std::vector<std::string> texts;
-    for (const serve::GridColumn& column : examples::detail::grid_columns(backends(), options, {})) {
+    for (const serve::GridColumn& column : examples::detail::grid_columns(backends(), {backend, baseline, mode}, {})) {
         texts.push_back(std::string(column.backend->name()) + " " + std::string(name(column.mode)) +
                         (column.same_arithmetic ? " *" : ""));
     }
@@ -92,6 +87,8 @@ TEST_CASE("a device beside the processor has to agree where both compute in f32"
           Texts{"cpu eager *", "cuda default", "cuda reduce-overhead", "cuda-regional reduce-overhead"});
     CHECK(columns("cuda-f32", Mode::max_autotune, "cpu") ==
           Texts{"cpu eager *", "cuda-f32 default *", "cuda-f32 max-autotune *"});
+    CHECK(columns("cuda", Mode::reduce_overhead, "cuda-f32") ==
+          Texts{"cuda-f32 eager *", "cuda default", "cuda reduce-overhead", "cuda-regional reduce-overhead"});
 }
 
 TEST_CASE("a backend that cannot be used here is refused") {
