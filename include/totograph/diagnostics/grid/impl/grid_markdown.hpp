@@ -171,7 +171,7 @@ inline std::string grid_graph_table(std::span<const GridRow> rows, const GridWor
     }
     for (const GridRun& run : first.runs) {
         titles.push_back("first build of " + run_title(first, run));
-        titles.push_back("build again");
+        titles.emplace_back("build again");
     }
     if (has_regional) {
         titles.insert(titles.end(), {"regional captures", "regional graphs a call", "regional build / whole"});
