@@ -12,19 +12,20 @@
 #                 one bucket of a model of so many layers, all but the last alike (as those of Toto 2.0 are)
 #   toto2_4m, toto2_22m, toto2_313m, toto2_1b, toto2_2_5b
 #                 one bucket of a published Toto 2.0, as wide and long as that of `bucket`
-#   architecture  one bucket for one more architecture (nvcc)
+#   generation    one bucket for a device of another generation as well (nvcc)
+#   architecture  the same for one more architecture of that generation, from the same PTX
 #   library       the file of the library totograph::compiled, or cuda_compiled (nvcc), once a project
 #
-# Each case is compiled in two ways, in turns: `header-only`, and `library`, as it is when a program
-# links that library. "more" is the time over that of the case that it adds to: of `bucket` and of Toto 2.0's over
-# `headers`, of the others over `bucket`. --base compiles with the headers of another tree as well, in turns (`base`,
-# header-only).
+# Each case is compiled in two ways, in turns: `header-only`, and `library`, as it is when a program links that library.
+# "more" is the time over that of the case that it adds to: of `bucket` and of Toto 2.0's over `headers`, of
+# `architecture` over `generation`, of the others over `bucket`. --base compiles with the headers of another tree as
+# well, in turns (`base`, header-only).
 # --rounds takes the least of so many. --dry-run prints the commands. FLAGS has more flags, ARCHITECTURES those of nvcc
-# (by default "90a 80").
+# (by default "90a 80 86"): of a bucket, of another generation, of one more architecture.
 set -euo pipefail
 published=(toto2_4m toto2_22m toto2_313m toto2_1b toto2_2_5b)
-cases=(library headers bucket two_buckets layers_24 layers_48 "${published[@]}" architecture)
-read -ra architectures <<<"${ARCHITECTURES:-90a 80}"
+cases=(library headers bucket two_buckets layers_24 layers_48 "${published[@]}" generation architecture)
+read -ra architectures <<<"${ARCHITECTURES:-90a 80 86}"
 read -ra flags <<<"${FLAGS:-}"
 here="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)"
 declare -A tree_of=([header-only]="$here" [library]="$here")
@@ -37,7 +38,7 @@ while (($#)); do
         --base) tree_of[base]=$(cd "${2:?--base needs a folder}" && pwd) && ways=(base header-only library) && shift 2 ;;
         --rounds) rounds=${2:?--rounds needs a number} && shift 2 ;;
         --dry-run) dry_run=yes && shift ;;
-        --help | -h) sed -n '3,27s/^# \{0,1\}//p' "${BASH_SOURCE[0]}" && exit ;;
+        --help | -h) sed -n '3,26s/^# \{0,1\}//p' "${BASH_SOURCE[0]}" && exit ;;
         -*) echo "compile_time.sh: the option '$1' is unknown; --help lists them." >&2 && exit 2 ;;
         *) chosen+=("$1") && shift ;;
     esac
@@ -108,12 +109,14 @@ sys.exit(done.returncode)' "$@"
 
 # The command that compiles a case in one of the ways, into `command`.
 command_of() {
-    local way=$1 compiler=$2 case=$3 buckets=1 layers=12 architecture
+    local way=$1 compiler=$2 case=$3 buckets=1 layers=12 count=1 architecture virtual=
     local tree=${tree_of[$way]} file="$scratch/case.cpp"
     case "$case" in
         headers) buckets=0 ;;
         two_buckets) buckets=2 ;;
         layers_*) layers=${case#layers_} ;;
+        generation) count=2 ;;
+        architecture) count=3 ;;
         library) file=$tree/cmake/compiled/compiled.cpp ;;
     esac
     command=("$compiler" -std=c++20 -O2 -DBUCKETS="$buckets" -DLAYERS="$layers" -I"$tree/include")
@@ -123,9 +126,10 @@ command_of() {
             command+=(-x cu --expt-relaxed-constexpr -Xcudafe=--max_cost_constexpr_call=2000000000
                 -Xcompiler=-fconstexpr-ops-limit=8589934592 -Xcompiler=-fconstexpr-loop-limit=1073741824
                 -Xcompiler=--param=ggc-min-heapsize=262144) # as the target in CMake
-            for architecture in "${architectures[@]}"; do
-                command+=("-gencode=arch=compute_$architecture,code=sm_$architecture")
-                if [[ $case != architecture ]]; then break; fi
+            for architecture in "${architectures[@]:0:count}"; do
+                # The third gets the PTX of the second, as cmake/CudaArchitectures.cmake has it.
+                if [[ $architecture != "${architectures[2]:-}" ]]; then virtual=$architecture; fi
+                command+=("-gencode=arch=compute_$virtual,code=sm_$architecture")
             done
             ;;
         *clang*) command+=(-march=native -isystem /usr/include/eigen3 -fconstexpr-steps=2000000000) ;;
@@ -151,7 +155,7 @@ for item in "${chosen[@]}"; do
     compiler=${item%%:*}
     for case in "${cases[@]}"; do
         if [[ $item == *:* && $case != "${item#*:}" ]]; then continue; fi
-        if [[ $case == architecture && $compiler != *nvcc* ]]; then continue; fi
+        if [[ ($case == generation || $case == architecture) && $compiler != *nvcc* ]]; then continue; fi
         declare -A memory=() size=()
         for ((round = 0; round < rounds; ++round)); do
             for way in "${ways[@]}"; do
@@ -172,7 +176,10 @@ for item in "${chosen[@]}"; do
         done
         if [[ -n $dry_run ]]; then continue; fi
         before=bucket
-        if [[ $case == bucket || $case == toto2_* ]]; then before=headers; fi
+        case "$case" in
+            bucket | toto2_*) before=headers ;;
+            architecture) before=generation ;;
+        esac
         for way in "${ways[@]}"; do
             if [[ -z ${memory[$way]:-} ]]; then continue; fi
             awk -v compiler="$compiler" -v case="$case" -v way="$way" -v seconds="${least[$way $compiler $case]}" \

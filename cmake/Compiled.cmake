@@ -32,4 +32,5 @@ if("CUDA" IN_LIST totograph_languages AND TARGET CUDA::cudart AND TARGET CUDA::c
     target_compile_definitions(totograph_cuda_compiled PUBLIC TOTOGRAPH_SEPARATE_CUDA_COMPILATION)
     target_compile_options(totograph_cuda_compiled PRIVATE -std=c++20)
     set_target_properties(totograph_cuda_compiled PROPERTIES POSITION_INDEPENDENT_CODE ON)
+    totograph_group_cuda_architectures(totograph_cuda_compiled)
 endif()

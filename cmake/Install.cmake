@@ -33,6 +33,7 @@ install(FILES
     cmake/AddPackage.cmake
     cmake/BuildHints.cmake
     cmake/Compiled.cmake
+    cmake/CudaArchitectures.cmake
     cmake/ProcessorLevels.cmake
     DESTINATION "${package_directory}" COMPONENT development)
 install(DIRECTORY cmake/compiled cmake/package cmake/processor_levels DESTINATION "${package_directory}" COMPONENT development)

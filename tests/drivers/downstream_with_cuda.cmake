@@ -20,8 +20,13 @@ foreach(way find_package add_subdirectory)
     set(configure "${CMAKE_COMMAND}" -G "${CMAKE_GENERATOR}" -S "${SOURCE}/tests/downstream" -B "${SCRATCH}/${way}"
         -DWITH_CUDA=ON)
     run(${configure} -DCMAKE_BUILD_TYPE=Release "-DCMAKE_CXX_COMPILER=${CMAKE_CXX_COMPILER}"
-        "-DCMAKE_CUDA_COMPILER=${NVCC}" -DCMAKE_CUDA_ARCHITECTURES=90 -DCMAKE_DISABLE_FIND_PACKAGE_CUDAToolkit=ON
+        "-DCMAKE_CUDA_COMPILER=${NVCC}" "-DCMAKE_CUDA_ARCHITECTURES=86\\;89-real\\;90"
+        -DCMAKE_EXPORT_COMPILE_COMMANDS=ON -DCMAKE_DISABLE_FIND_PACKAGE_CUDAToolkit=ON
         ${${way}_options})
     run(${configure} -DCMAKE_DISABLE_FIND_PACKAGE_CUDAToolkit=OFF)
     run(${configure} -DLIBRARY=totograph::cuda_compiled)
+    file(READ "${SCRATCH}/${way}/compile_commands.json" output)
+    output_says(1 "--generate-code=arch=compute_86,code=[sm_86,sm_89,compute_86]")
+    output_says(1 "--generate-code=arch=compute_90,code=[sm_90,compute_90]")
+    output_says(2 "--generate-code=")
 endforeach()
