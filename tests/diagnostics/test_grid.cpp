@@ -43,9 +43,9 @@ constexpr std::array<Index, 2> batches{1, 3};
 struct Faults {
     Index other_id_at = -1;  ///< A step whose id is another one.
     bool is_negative = false;
-    bool changes = false;      ///< Ids of each call are others.
-    Index captures_later = 0;  ///< Of each call.
-    Index more_replays = 0;
+    bool changes = false;           ///< Ids of each call are others.
+    Index captures_later = 0;       ///< Of each call.
+    Index more_replays = 0;         ///< That are reported, and not launched.
     std::uint64_t allocations = 0;  ///< Of each step.
     std::uint64_t waits = 0;        ///< Beyond one a call.
     Index hidden_replays = 0;       ///< Graphs of each call that are launched and not reported,
@@ -82,7 +82,7 @@ public:
         machine_.allocations += 2 + (is_bad_ ? faults.allocations : 0) * static_cast<std::uint64_t>(steps);
         machine_.device.waits +=
             mode_ == Mode::eager ? static_cast<std::uint64_t>(steps) : 1 + (is_bad_ ? faults.waits : 0);
-        machine_.device.graph_launches += static_cast<std::uint64_t>(replays() + (is_bad_ ? faults.hidden_replays : 0));
+        machine_.device.graph_launches += static_cast<std::uint64_t>(planned() + (is_bad_ ? faults.hidden_replays : 0));
         machine_.device.captures += static_cast<std::uint64_t>(is_bad_ ? faults.hidden_captures : 0);
         machine_.now += steps * std::chrono::milliseconds(mode_ == Mode::eager ? 8 : 2);
         return {values_, series.batch, 1, steps, 0};
@@ -92,10 +92,12 @@ public:
         return mode_ != Mode::max_autotune ? 0 : captures_ + (is_regional_ ? 5 : 3);
     }
     [[nodiscard]] Index replays() const noexcept override {
-        return mode_ != Mode::max_autotune ? 0 : (is_bad_ ? machine_.faults.more_replays : 0) + (is_regional_ ? 9 : 1);
+        return mode_ != Mode::max_autotune ? 0 : (is_bad_ ? machine_.faults.more_replays : 0) + planned();
     }
 
 private:
+    [[nodiscard]] Index planned() const noexcept { return mode_ != Mode::max_autotune ? 0 : is_regional_ ? 9 : 1; }
+
     Machine& machine_;
     Mode mode_;
     bool is_regional_;
@@ -245,7 +247,9 @@ TEST_CASE("each fault is told by the question that is meant for it") {
     CHECK(Grid({.allocations = 1}).failed() == "allocations;");
     CHECK(Grid({.waits = 1}).failed() == "host waits;");
     CHECK(Grid({.hidden_replays = 1}).failed() == "graph breaks;");
+    CHECK(Grid({.more_replays = 2}, "f32", false).failed() == "graph breaks;");
     CHECK(Grid({.hidden_captures = 1}).failed() == "captures;");
+    CHECK(Grid({.hidden_captures = 1, .until_call = 1}).failed() == "captures;");  // as of lazy captures
     const Grid grid({.other_id_at = 4});
     CHECK(grid.checks[0].found.find("1 of 6 are others, from token 5 on: 'card' in mode max-autotune") == 0);
     CHECK(grid.text().find("card max-autotune 5 of 6, others from token 5 on") != std::string::npos);

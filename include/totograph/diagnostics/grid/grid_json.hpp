@@ -14,7 +14,7 @@ namespace totograph::serve {
 struct GridSetting {
     std::string model;
     std::string checkpoint;  ///< Empty: untrained weights.
-    int threads = 0;         ///< 0: as many as the machine has cores.
+    int threads = 0;         ///< 0: as many as the process may use.
     BuildIdentity build{};
 };
 

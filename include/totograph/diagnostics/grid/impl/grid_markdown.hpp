@@ -207,6 +207,14 @@ inline std::string grid_graph_table(std::span<const GridRow> rows, const GridWor
     });
 }
 
+/// The tested run of the row whose calls are furthest from the plan; of equal ones, the first.
+inline const GridRun& furthest_from_plan(std::span<const GridRow> rows) {
+    const auto furthest = std::max_element(rows.begin(), rows.end(), [](const GridRow& a, const GridRow& b) {
+        return tested_run(a).graph_breaks() < tested_run(b).graph_breaks();
+    });
+    return tested_run(*furthest);
+}
+
 /// The most that a tested run of any row has of something; nothing where none has it.
 template <class Count>
 std::optional<Index> most_of_tested(std::span<const GridRow> rows, const Count& count) {
@@ -219,7 +227,8 @@ std::optional<Index> most_of_tested(std::span<const GridRow> rows, const Count& 
     return most;
 }
 
-/// How it is known whether something breaks a graph. Counts are those of the size that has most.
+/// How it is known whether something breaks a graph. Graphs are those of the size whose calls are furthest from the
+/// plan, other counts those of the size that has most.
 inline std::string break_text(std::span<const GridRow> rows, const GridWords& words) {
     using totograph::detail::count_text;
     const auto times = [](Index count) { return count_text(static_cast<std::size_t>(count), "time", "times"); };
@@ -233,16 +242,14 @@ inline std::string break_text(std::span<const GridRow> rows, const GridWords& wo
         "- By construction: a call runs programs that the compiler planned, lists of steps without a branch, as often "
         "as its size says (" +
         runs + "). The host reads no " + words.step + " before all are there.\n";
-    const auto planned =
-        most_of_tested(rows, [](const GridRun& run) { return std::optional(run.plan.graph_launches); });
-    const auto reported = most_of_tested(rows, [](const GridRun& run) { return std::optional(run.replays); });
-    text += tested.captures > 0
-                ? "- As the executor reports: a call replays " + graphs(*reported) + " for all " +
-                      std::to_string(rows.front().sizes.horizon) + " " + words.steps + "; " + std::to_string(*planned) +
-                      " planned. More or fewer than those is a graph break.\n"
-                : std::string("- Nothing is captured here.\n");
-    if (const auto counted = most_of_tested(rows, [](const GridRun& run) { return run.counted_replays; })) {
-        text += "- Counted: a call launches " + graphs(*counted) + ".\n";
+    const GridRun& furthest = furthest_from_plan(rows);
+    text += tested.captures > 0 ? "- As the executor reports: a call replays " + graphs(furthest.replays) +
+                                      " for all " + std::to_string(rows.front().sizes.horizon) + " " + words.steps +
+                                      "; " + std::to_string(furthest.plan.graph_launches) +
+                                      " planned. More or fewer than those is a graph break.\n"
+                                : std::string("- Nothing is captured here.\n");
+    if (furthest.counted_replays) {
+        text += "- Counted: a call launches " + graphs(*furthest.counted_replays) + ".\n";
     }
     if (const auto waits = most_of_tested(rows, [](const GridRun& run) { return run.waits; })) {
         text += "- Counted: in a call the host waits for the device " + times(*waits) +
@@ -278,7 +285,7 @@ TOTOGRAPH_INLINE std::string grid_markdown(std::span<const GridRow> rows, const 
             detail::grid_memory_table(rows, words);
     text +=
         "\n## Graphs and builds\n\nThe first build of a column prepares what is shared, weights and choices, where no "
-        "column or size before did; `again` is the median of builds after that.\n\n" +
+        "column or size before did; `build again` is the median of builds after that.\n\n" +
         detail::grid_graph_table(rows, words) + "\n" + detail::break_text(rows, words);
     return text;
 }
