@@ -11,9 +11,9 @@ each other, so `first` is longer than alone); then they are timed in turns, one 
 or is not ready after `--patience` seconds, is a row with its reason. Needs `toto-ts`, `torch`; `onnx`, `onnxscript` and
 `onnxruntime` (with CUDA or TensorRT) for the peers of that name.
 
-All take the series from the host and leave the forecast there. `difference` is the largest difference of a mean
-forecast from the unpatched eager one in the same precision, by its largest magnitude. `graphs` are torch.compile's
-graphs, graph breaks and recompilations after three forecasts.
+All take the series from the host and leave the forecast there, `toto-ts` as shipped its mean alone. `difference` is the
+largest difference of a mean forecast, without samples, from the unpatched eager one in the same precision, by its
+largest magnitude. `graphs` are torch.compile's graphs, graph breaks and recompilations after three forecasts.
 """
 import argparse
 import collections

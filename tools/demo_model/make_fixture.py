@@ -5,7 +5,8 @@
     python3 tools/demo_model/make_fixture.py --checkpoint models/demo --output tests/data/demo_model
 
 The keys are those of tests/data/README.md: the inputs, the head's parameters over the context and while decoding a
-given future, and the mean forecast. Prints how far the reference's own f32 is from its f64: what the test's bounds are.
+given future, and the mean forecast. Prints how far the reference's own f32 is from its f64; the test's bounds of the
+head are three times that.
 """
 import argparse
 import math
