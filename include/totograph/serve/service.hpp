@@ -88,15 +88,16 @@ public:
     /// number of your choice that grows by 1 a step. With samples or levels the median and the band from 0.1 to 0.9 are
     /// kept, without them the mean. Waits for no forecast, allocates. Throws `Error` (`invalid_argument`) for a series
     /// or variate that the forecast does not have, and as `OnlineAccuracy::expect`.
-    void expect(std::string_view group, Index first_step, const Forecast& forecast, Index series = 0,
+    /// Several series of a group have numbers: `expect({"checkout", 3}, ...)`.
+    void expect(const ScoredSeries& scored, Index first_step, const Forecast& forecast, Index series = 0,
                 Index variate = 0) {
-        detail::expect_forecast(metrics_->accuracy(), group, first_step, forecast, series, variate);
+        detail::expect_forecast(metrics_->accuracy(), scored, first_step, forecast, series, variate);
     }
 
-    /// Scores what `expect` kept for a step of a group with what came. Returns whether there was something. Waits for
+    /// Scores what `expect` kept for a step of a series with what came. Returns whether there was something. Waits for
     /// no forecast. Throws as `OnlineAccuracy::observe`.
-    bool observe(std::string_view group, Index step, double actual) {
-        return metrics_->accuracy().observe(group, step, actual);
+    bool observe(const ScoredSeries& scored, Index step, double actual) {
+        return metrics_->accuracy().observe(scored, step, actual);
     }
 
     /// Frees what serves a bucket, in all modes and backends. A request that needs it again is a recapture. Throws

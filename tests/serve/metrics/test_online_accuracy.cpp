@@ -68,16 +68,38 @@ TEST_CASE("the newest forecast of a step counts") {
     CHECK(only(accuracy).bias == doctest::Approx(2.0));
 }
 
+TEST_CASE("series of a group do not take each other's place") {
+    OnlineAccuracy accuracy;
+    accuracy.expect({"shop", 1}, 10, std::array{100.0F});
+    accuracy.expect({"shop", 2}, 10, std::array{1.0F});
+    CHECK(accuracy.observe({"shop", 1}, 10, 100.0));
+    CHECK(accuracy.observe({"shop", 2}, 10, 2.0));
+    CHECK_FALSE(accuracy.observe("shop", 10, 2.0));
+    CHECK(only(accuracy).scored == 2);
+    CHECK(only(accuracy).mae == doctest::Approx(0.5));
+}
+
+TEST_CASE("forecasts longer than what may wait are scored, and one far ahead is in nobody's way") {
+    OnlineAccuracy accuracy({.waiting = 3});
+    accuracy.expect("a", 1000, std::array{1.0F, 1.0F});
+    for (totograph::Index now = 0; now < 5; ++now) {
+        accuracy.expect("a", now, std::array{1.0F, 2.0F, 3.0F, 4.0F, 5.0F});
+        CHECK(accuracy.observe("a", now, 1.0));
+    }
+    CHECK(only(accuracy).scored == 5);
+    CHECK(only(accuracy).missed == 0);
+}
+
 TEST_CASE("memory is bounded: old scores, old steps and further groups go") {
     OnlineAccuracy accuracy({.groups = 2, .waiting = 3, .window = 2});
     accuracy.expect("a", 0, std::array{1.0F, 2.0F, 3.0F, 4.0F});
-    CHECK_FALSE(accuracy.observe("a", 0, 0.0));  // the oldest of four
-    for (totograph::Index step = 1; step < 4; ++step) {
+    CHECK_FALSE(accuracy.observe("a", 3, 0.0));  // the farthest of four
+    for (totograph::Index step = 0; step < 3; ++step) {
         CHECK(accuracy.observe("a", step, 0.0));
     }
     CHECK(only(accuracy).scored == 3);
     CHECK(only(accuracy).window == 2);
-    CHECK(only(accuracy).mae == doctest::Approx(3.5));  // of 3 and 4
+    CHECK(only(accuracy).mae == doctest::Approx(2.5));  // of 2 and 3
     accuracy.expect("b", 0, std::array{1.0F});
     check_error(ErrorCode::invalid_argument, {"'c' is one more than the 2"}, [&] { accuracy.observe("c", 0, 1.0); });
     CHECK(accuracy.read().size() == 2);

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <string_view>
-
 #include <totograph/core/shape.hpp>
 #include <totograph/forecast/forecast.hpp>
 #include <totograph/serve/metrics/online_accuracy.hpp>
@@ -12,7 +10,7 @@ namespace totograph::serve::detail {
 /// What is scored of one series and variate of a forecast: with samples or levels the median and the band from 0.1 to
 /// 0.9, without them the mean. Throws `Error` (`invalid_argument`) for a series or variate that the forecast does not
 /// have, and as `OnlineAccuracy::expect`.
-void expect_forecast(OnlineAccuracy& accuracy, std::string_view group, Index first_step, const Forecast& forecast,
+void expect_forecast(OnlineAccuracy& accuracy, const ScoredSeries& scored, Index first_step, const Forecast& forecast,
                      Index series, Index variate);
 
 }  // namespace totograph::serve::detail

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <compare>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -20,9 +22,21 @@ namespace totograph::serve {
 /// How much `OnlineAccuracy` keeps. All of it is memory's bound: a group takes about 64 bytes for each step that waits
 /// and 16 for each one of the window.
 struct AccuracyOptions {
-    std::size_t groups = 64;     ///< Groups of series; one more is an error.
-    std::size_t waiting = 4096;  ///< Forecast steps of a group that wait for their observation; the oldest are dropped.
-    std::size_t window = 1024;   ///< Scored steps of a group that count: the newest.
+    std::size_t groups = 64;  ///< Groups of series; one more is an error.
+    /// Forecast steps of a group that wait for their observation. Of more, those before a new forecast are dropped, the
+    /// oldest first, then those farthest ahead.
+    std::size_t waiting = 4096;
+    std::size_t window = 1024;  ///< Scored steps of a group that count: the newest.
+};
+
+/// One series of a group. Its number tells it from others of the group; where a group is one series, it needs none.
+struct ScoredSeries {
+    std::string_view group;
+    Index number = 0;
+
+    template <class Name>
+    requires std::convertible_to<const Name&, std::string_view> ScoredSeries(const Name& of_group, Index of_number = 0)
+        : group(of_group), number(of_number) {}
 };
 
 /// How good the forecasts of one group of series were, over its window. Not a number where nothing was scored.
@@ -38,9 +52,10 @@ struct AccuracyEntry {
     double coverage = std::numeric_limits<double>::quiet_NaN();  ///< Share of observations within the band.
 };
 
-/// Scores forecasts when the truth comes: keeps what was forecast for each step of a group, and compares it with the
-/// observation of that step. Steps are numbers of the caller's choice that grow by 1 from one step to the next, such as
-/// a time divided by the interval. Memory is bounded (`AccuracyOptions`). Any thread may call it at any time.
+/// Scores forecasts when the truth comes: keeps what was forecast for each step of a series, and compares it with the
+/// observation of that step. Figures are of groups of series. Steps are numbers of the caller's choice that grow by 1
+/// from one step to the next, such as a time divided by the interval. Memory is bounded (`AccuracyOptions`). Any thread
+/// may call it at any time.
 class OnlineAccuracy {
 public:
     explicit OnlineAccuracy(const AccuracyOptions& options = {});
@@ -49,13 +64,13 @@ public:
     /// which may be empty. A later forecast of the same step takes the place of an earlier one. Values that are no
     /// finite numbers are left out. Throws `Error` (`invalid_argument`) for a band of another length, and for a group
     /// beyond `AccuracyOptions::groups`.
-    void expect(std::string_view group, Index first_step, std::span<const float> central,
+    void expect(const ScoredSeries& series, Index first_step, std::span<const float> central,
                 std::span<const float> low = {}, std::span<const float> high = {});
 
-    /// Scores the forecast of one step of a group with what was observed, and forgets it. Returns whether there was
+    /// Scores the forecast of one step of a series with what was observed, and forgets it. Returns whether there was
     /// one. An observation that is no finite number is a gap: it scores nothing. Throws `Error` (`invalid_argument`)
     /// for a group beyond `AccuracyOptions::groups`.
-    bool observe(std::string_view group, Index step, double actual);
+    bool observe(const ScoredSeries& series, Index step, double actual);
 
     /// The figures of all groups, by name.
     [[nodiscard]] std::vector<AccuracyEntry> read() const;
@@ -66,12 +81,17 @@ private:
     struct Expected {
         float central, low, high;
     };
+    struct Place {
+        Index step;
+        Index series;
+        friend auto operator<=>(const Place&, const Place&) = default;
+    };
     struct Score {
         double error;
         bool has_band, is_covered;
     };
     struct Group {
-        std::map<Index, Expected> expected;
+        std::map<Place, Expected> expected;
         std::vector<Score> scores;
         std::uint64_t scored = 0;
         std::uint64_t missed = 0;

@@ -6,7 +6,6 @@
 #include <cstddef>
 #include <span>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include <totograph/core/error.hpp>
@@ -17,7 +16,7 @@
 
 namespace totograph::serve::detail {
 
-TOTOGRAPH_INLINE void expect_forecast(OnlineAccuracy& accuracy, std::string_view group, Index first_step,
+TOTOGRAPH_INLINE void expect_forecast(OnlineAccuracy& accuracy, const ScoredSeries& scored, Index first_step,
                                       const Forecast& forecast, Index series, Index variate) {
     if (series < 0 || series >= forecast.batch() || variate < 0 || variate >= forecast.variates()) {
         throw Error(ErrorCode::invalid_argument,
@@ -32,13 +31,13 @@ TOTOGRAPH_INLINE void expect_forecast(OnlineAccuracy& accuracy, std::string_view
     };
     if (forecast.sample_count() == 0 && forecast.levels().empty()) {
         const std::vector<float> mean = forecast.mean();
-        accuracy.expect(group, first_step, of(mean));
+        accuracy.expect(scored, first_step, of(mean));
         return;
     }
     const std::vector<float> low = forecast.quantile(0.1);
     const std::vector<float> median = forecast.median();
     const std::vector<float> high = forecast.quantile(0.9);
-    accuracy.expect(group, first_step, of(median), of(low), of(high));
+    accuracy.expect(scored, first_step, of(median), of(low), of(high));
 }
 
 }  // namespace totograph::serve::detail

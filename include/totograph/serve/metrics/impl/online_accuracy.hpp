@@ -5,6 +5,7 @@
 
 #include <cmath>
 #include <cstddef>
+#include <iterator>
 #include <mutex>
 #include <span>
 #include <string>
@@ -27,8 +28,9 @@ TOTOGRAPH_INLINE OnlineAccuracy::OnlineAccuracy(const AccuracyOptions& options) 
     }
 }
 
-TOTOGRAPH_INLINE void OnlineAccuracy::expect(std::string_view group, Index first_step, std::span<const float> central,
-                                             std::span<const float> low, std::span<const float> high) {
+TOTOGRAPH_INLINE void OnlineAccuracy::expect(const ScoredSeries& series, Index first_step,
+                                             std::span<const float> central, std::span<const float> low,
+                                             std::span<const float> high) {
     if (low.size() != high.size() || (!low.empty() && low.size() != central.size())) {
         throw Error(ErrorCode::invalid_argument, "OnlineAccuracy: a forecast of " + std::to_string(central.size()) +
                                                      " steps has a band of " + std::to_string(low.size()) + " and " +
@@ -36,23 +38,24 @@ TOTOGRAPH_INLINE void OnlineAccuracy::expect(std::string_view group, Index first
                                                      ". Pass as many values as steps, or none.");
     }
     const std::scoped_lock lock(mutex_);
-    Group& kept = at(group);
+    Group& kept = at(series.group);
     for (std::size_t i = 0; i < central.size(); ++i) {
         const bool has_band = !low.empty() && std::isfinite(low[i]) && std::isfinite(high[i]);
         if (std::isfinite(central[i])) {
-            kept.expected[first_step + static_cast<Index>(i)] = {central[i], has_band ? low[i] : nan,
-                                                                 has_band ? high[i] : nan};
+            kept.expected[{first_step + static_cast<Index>(i), series.number}] = {central[i], has_band ? low[i] : nan,
+                                                                                  has_band ? high[i] : nan};
         }
     }
     while (kept.expected.size() > options_.waiting) {
-        kept.expected.erase(kept.expected.begin());
+        const bool has_older = kept.expected.begin()->first.step < first_step;
+        kept.expected.erase(has_older ? kept.expected.begin() : std::prev(kept.expected.end()));
     }
 }
 
-TOTOGRAPH_INLINE bool OnlineAccuracy::observe(std::string_view group, Index step, double actual) {
+TOTOGRAPH_INLINE bool OnlineAccuracy::observe(const ScoredSeries& series, Index step, double actual) {
     const std::scoped_lock lock(mutex_);
-    Group& kept = at(group);
-    const auto found = kept.expected.find(step);
+    Group& kept = at(series.group);
+    const auto found = kept.expected.find({step, series.number});
     if (found == kept.expected.end()) {
         kept.missed += std::isfinite(actual) ? 1 : 0;
         return false;
