@@ -6,6 +6,11 @@
 #include <thread>
 #include <vector>
 
+#ifdef __unix__
+#include <sys/wait.h>
+#include <unistd.h>
+#endif
+
 #include <doctest/doctest.h>
 
 #include <totograph/core/error.hpp>
@@ -50,6 +55,32 @@ TEST_CASE("each round of a pool sees what the rounds before it wrote") {
     }
     CHECK(values == std::vector<int>(3, rounds));
 }
+
+#if defined(__unix__) && !defined(__SANITIZE_THREAD__)
+TEST_CASE("a forked process starts threads of its own for a pool, and ends") {
+    ThreadPool pool(3);
+    pool.for_each_thread([](int) {});
+    const pid_t child = fork();
+    REQUIRE(child >= 0);
+    if (child == 0) {
+        alarm(20);  // ends a child that waits for threads that it has not
+        int failures = 0;
+        for (int round = 0; round < 3; ++round) {
+            std::vector<int> runs(3);
+            pool.for_each_thread([&](int thread) { ++runs[static_cast<std::size_t>(thread)]; });
+            failures += runs == std::vector<int>(3, 1) ? 0 : 1;
+        }
+        { const ThreadPool own(2); }
+        _exit(failures);
+    }
+    int status = -1;
+    REQUIRE(waitpid(child, &status, 0) == child);
+    CHECK(status == 0);
+    std::vector<int> runs(3);
+    pool.for_each_thread([&](int thread) { ++runs[static_cast<std::size_t>(thread)]; });
+    CHECK(runs == std::vector<int>(3, 1));
+}
+#endif
 
 TEST_CASE("a pool wakes threads that fell asleep, and waits for slow ones") {
     ThreadPool pool(3);

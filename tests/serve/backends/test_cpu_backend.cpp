@@ -257,6 +257,22 @@ TEST_CASE("forecasters of one service share their threads") {
     CHECK(threads_now() == before);
 }
 
+TEST_CASE("a forecaster that was made beside others takes their threads in place of its own") {
+    const auto before = threads_now();
+    const serve::BackendResources shared{.threads = 3, .pools = std::make_shared<tg::cpu::ThreadPools>()};
+    const serve::BackendResources own{.threads = 3, .pools = std::make_shared<tg::cpu::ThreadPools>()};
+    const auto first = cpu().make(bucket, Mode::standard, shared);
+    const auto beside = cpu().make(bucket, Mode::standard, own);
+    const auto eager = cpu().make(bucket, Mode::eager, own);
+    CHECK(threads_now() == before + 4);
+    const Request asked = request();
+    for (serve::BucketForecaster* const one : {beside.get(), eager.get()}) {
+        one->use_pools(*shared.pools);
+    }
+    CHECK(threads_now() == before + 2);
+    CHECK(different_bits(fused_forecast(), beside->forecast(asked.series(), options)) == 0);
+}
+
 TEST_CASE("programs and fused groups are logged when a forecaster is made") {
     const auto programs = logged("graph", [] { (void)cpu().make(bucket, Mode::standard, {.threads = 1}); });
     CHECK(holds(programs, "cpu in mode default, size " + to_string(bucket)));

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cassert>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -117,6 +118,11 @@ public:
     /// Bytes of states, intermediates and scratch together.
     [[nodiscard]] std::size_t memory_bytes() const noexcept { return memory_.size(); }
     [[nodiscard]] int threads() const noexcept { return pool_->threads(); }
+    /// Computes with another pool of as many threads from now on.
+    void use_pool(std::shared_ptr<ThreadPool> pool) noexcept {
+        assert(pool != nullptr && pool->threads() == threads());
+        pool_ = std::move(pool);
+    }
 
 private:
     template <std::size_t which, class Around>

@@ -26,7 +26,9 @@ inline void pause_briefly() noexcept {
 /// The thread that calls `for_each_thread` is thread 0; the pool owns the other `threads - 1`. Between calls these spin
 /// for some tens of microseconds before they sleep, so that loops which follow each other closely need no system call.
 /// Nothing is allocated and no mutex is taken after construction. A pool of one thread owns no thread at all and calls
-/// the function directly. One thread at a time may use a pool, and the functions that it runs may not use it again.
+/// the function directly. One thread at a time may use a pool, and the functions that it runs may not use it again. A
+/// process that was forked from one with a pool has none of the pool's threads: it starts new ones when it first uses
+/// the pool.
 class ThreadPool {
 public:
     /// Starts the team. Throws `Error` (`invalid_argument`) when `threads` is less than 1, and `std::system_error` when
@@ -47,6 +49,9 @@ public:
         if (workers_.empty()) {
             function(0);
             return;
+        }
+        if (forks_ != forks().load(std::memory_order_relaxed)) {
+            start_after_fork();
         }
         using Plain = std::remove_reference_t<Function>;
         run_ = [](const void* context, int thread) { (*static_cast<Plain*>(const_cast<void*>(context)))(thread); };
@@ -91,8 +96,17 @@ private:
         round_.notify_all();
     }
 
-    void work(int thread) noexcept;
+    /// How often the process was forked on its way from the first one that had a pool.
+    static std::atomic<std::uint32_t>& forks() noexcept {
+        static std::atomic<std::uint32_t> count{0};
+        return count;
+    }
 
+    /// @param round  the last one that was announced before the thread began
+    void work(int thread, std::uint32_t round) noexcept;
+
+    void start(int threads);
+    void start_after_fork() noexcept;
     void stop() noexcept;
 
     // Each on its own cache line: the workers poll the first while the caller polls the second.
@@ -102,6 +116,7 @@ private:
     alignas(64) void (*run_)(const void*, int) = nullptr;
     const void* context_ = nullptr;
     bool is_stopping_ = false;
+    std::uint32_t forks_ = 0;  ///< `forks()` when the threads were started.
     std::vector<std::thread> workers_;
 };
 

@@ -83,6 +83,10 @@ public:
 
     /// Captured graphs that its last forecast replayed. Asked after every forecast, so it should cost nothing.
     [[nodiscard]] virtual Index replays() const noexcept { return 0; }
+
+    /// Computes with threads of these pools from now on, not with those that it was made with: it was made beside
+    /// others' forecasts, and from now on only one of them runs at a time.
+    virtual void use_pools(cpu::ThreadPools& /*pools*/) {}
 };
 
 /// An executor behind a name: makes forecasters for the buckets that it was compiled for. Immutable, so that any number

@@ -48,6 +48,11 @@ public:
         return forecaster_.forecast(series, options);
     }
     [[nodiscard]] std::size_t memory_bytes() const override { return forecaster_.memory_bytes(); }
+    void use_pools(cpu::ThreadPools& pools) override {
+        if constexpr (requires { forecaster_.executor().use_pool(nullptr); }) {
+            forecaster_.executor().use_pool(pools.get(forecaster_.executor().threads()));
+        }
+    }
 
 private:
     Forecaster forecaster_;

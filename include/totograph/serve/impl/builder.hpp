@@ -75,6 +75,7 @@ TOTOGRAPH_INLINE void Builder::install(ServedBackend& served, std::size_t which,
     const Index captures = built.forecaster->captures();
     const std::size_t bytes = built.forecaster->memory_bytes();
     slot.forecaster = std::move(built.forecaster);
+    slot.forecaster->use_pools(*resources_.pools);
     slot.hold(bytes);
     counters.add_build(built.seconds, captures);
     log(LogTopic::capture, [&] {

@@ -8,6 +8,12 @@
 #include <cstdint>
 #include <string>
 #include <thread>
+#include <utility>
+#include <vector>
+
+#ifdef __unix__
+#include <pthread.h>
+#endif
 
 #include <totograph/core/error.hpp>
 #include <totograph/core/inline.hpp>
@@ -21,10 +27,19 @@ TOTOGRAPH_INLINE ThreadPool::ThreadPool(int threads) {
                                                      std::to_string(threads) +
                                                      " were asked for. Pass 1 to run without other threads.");
     }
+#ifdef __unix__
+    [[maybe_unused]] static const int counts_forks = pthread_atfork(nullptr, nullptr, [] { forks().fetch_add(1); });
+#endif
+    start(threads);
+}
+
+TOTOGRAPH_INLINE void ThreadPool::start(int threads) {
+    forks_ = forks().load();
+    const std::uint32_t round = round_.load();
     workers_.reserve(static_cast<std::size_t>(threads - 1));
     try {
         for (int thread = 1; thread < threads; ++thread) {
-            workers_.emplace_back([this, thread] { work(thread); });
+            workers_.emplace_back([this, thread, round] { work(thread, round); });
         }
     } catch (...) {
         stop();
@@ -32,11 +47,18 @@ TOTOGRAPH_INLINE ThreadPool::ThreadPool(int threads) {
     }
 }
 
-TOTOGRAPH_INLINE void ThreadPool::work(int thread) noexcept {
-    std::uint32_t finished_round = 0;
+TOTOGRAPH_INLINE void ThreadPool::start_after_fork() noexcept {
+    const int count = threads();
+    // Handles of threads that are not in this process can neither be joined nor destroyed.
+    (void)new std::vector<std::thread>(std::move(workers_));
+    workers_.clear();
+    start(count);
+}
+
+TOTOGRAPH_INLINE void ThreadPool::work(int thread, std::uint32_t round) noexcept {
     for (;;) {
-        wait_until([&] { return round_.load(std::memory_order_acquire) != finished_round; }, round_);
-        ++finished_round;
+        wait_until([&] { return round_.load(std::memory_order_acquire) != round; }, round_);
+        ++round;
         if (is_stopping_) {
             return;
         }
@@ -48,6 +70,10 @@ TOTOGRAPH_INLINE void ThreadPool::work(int thread) noexcept {
 }
 
 TOTOGRAPH_INLINE void ThreadPool::stop() noexcept {
+    if (forks_ != forks().load()) {
+        (void)new std::vector<std::thread>(std::move(workers_));
+        return;
+    }
     is_stopping_ = true;
     announce_round();
     for (std::thread& worker : workers_) {
