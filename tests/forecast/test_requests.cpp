@@ -155,6 +155,23 @@ TEST_CASE("horizons and numbers of samples that make no sense") {
            [](Request&, tg::ForecastOptions& options) { options.samples = -1; });
 }
 
+TEST_CASE("draws that make no sense") {
+    using totograph::Series;
+    const auto refuse_draws = [](const totograph::IdDraws& draws, std::string_view part) {
+        const std::array<float, 4> values{1, 2, 3, 4};
+        Series series{.steps = 4, .values = values};
+        series.draws = draws;
+        tg::test::check_error(ErrorCode::invalid_argument, {part},
+                              [&] { totograph::check_request(series, {.context = 4, .horizon = 1}); });
+    };
+    for (const float bad : {0.0F, -1.0F, not_a_number, infinity}) {
+        refuse_draws({.temperature = bad}, "temperature of Series::draws should be above 0");
+    }
+    refuse_draws({.filter = {.top_k = -1}}, "top_k should be 0 or more");
+    refuse_draws({.filter = {.top_p = 0}}, "top_p above 0 and at most 1");
+    refuse_draws({.filter = {.top_p = 1.5F}}, "top_p above 0 and at most 1");
+}
+
 TEST_CASE("requests that are too large for the bucket") {
     refuse(ErrorCode::no_bucket, {"context of 33 steps", "compiled 32", "newest steps"},
            [](Request& request, tg::ForecastOptions& options) {

@@ -151,6 +151,22 @@ TEST_CASE("a shorter history stands at the end of its row, and is observed there
     CHECK(series.observed[0] == 1);
 }
 
+TEST_CASE("of histories longer than a bucket only the newest candles are copied") {
+    const Sample sample;
+    const std::array symbols{sample.candles()};
+    const CandleSeries all(symbols, {});
+    const CandleSeries newest(symbols, {}, 2);
+    CHECK(newest.series().steps == 2);
+    REQUIRE(newest.series().values.size() == 22);
+    for (std::size_t variate = 0; variate < 11; ++variate) {
+        for (std::size_t step = 0; step < 2; ++step) {
+            CAPTURE(variate);
+            CHECK(newest.series().values[2 * variate + step] == all.series().values[3 * variate + step + 1]);
+        }
+    }
+    CHECK(CandleSeries(symbols, {}, 9).series().steps == 3);
+}
+
 TEST_CASE("candles that cannot be forecast are refused with a sentence") {
     CHECK(has(refusal([](Sample& s) { s.close.clear(); }), "symbol 0 has no candle"));
     CHECK(has(refusal([](Sample& s) { s.low.pop_back(); }), "3 values of close, but 2 of low"));
@@ -210,6 +226,19 @@ TEST_CASE("times go on as the history shows") {
     }
     CHECK(future_times(days, 2) == Times{monday + 28 * day, monday + 29 * day});
     CHECK(future_times(Times{monday - day, monday + 30 * day}, 2) == Times{monday + 59 * day, monday + 90 * day});
+    // Every third January, whose distances are 1,095 and 1,096 days.
+    const auto january = [](int year) {
+        return std::chrono::sys_days(std::chrono::year(year) / 1 / 1).time_since_epoch().count() * day;
+    };
+    CHECK(future_times(Times{january(2001), january(2004), january(2007), january(2010), january(2013)}, 2) ==
+          Times{january(2016), january(2019)});
+    // A last candle that is not over, of hours around the clock and of sessions.
+    Times live = all;
+    live.push_back(all.back() + 37);
+    CHECK(future_times(live, 2) == Times{all.back() + hour, all.back() + 2 * hour});
+    Times session = sessions(19);
+    session.push_back(session.back() + 37);
+    CHECK(future_times(session, 1) == Times{monday + 21 * day + 10 * hour});
     // A rhythm that never comes again.
     const Times odd{monday, monday + 1000, monday + 2000, monday + 3 * day};
     CHECK(future_times(odd, 2) == Times{monday + 3 * day + 1000, monday + 3 * day + 2000});

@@ -101,7 +101,7 @@ public:
     /// the bucket's the newest candles are used. More symbols and paths than the bucket's run in parts. Throws `Error`
     /// as `CandleSeries` and `Forecaster::forecast` do.
     CandleForecast forecast(std::span<const Candles> symbols, const CandleOptions& candle_options = {}) {
-        const CandleSeries given(symbols, candle_options);
+        const CandleSeries given(symbols, candle_options, bucket.context);
         return {forecaster_.forecast(given.series(), {.seed = candle_options.seed,
                                                       .horizon = given.series().future_steps,
                                                       .samples = candle_options.paths}),

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <span>
 #include <string>
@@ -67,15 +68,18 @@ struct CandleOptions {
 /// Candles of several symbols as the series that a forecaster takes. Owns what the series views.
 class CandleSeries {
 public:
+    /// @param most_steps  of longer histories the newest candles are taken, so many
     /// Throws `Error` (`invalid_series`, `invalid_argument`) when something is missing, not finite, or not in order.
-    CandleSeries(std::span<const Candles> symbols, const CandleOptions& options) {
+    CandleSeries(std::span<const Candles> symbols, const CandleOptions& options,
+                 Index most_steps = std::numeric_limits<Index>::max())
+        : most_steps_(static_cast<std::size_t>(std::max(Index{1}, most_steps))) {
         check_options(options);
         if (symbols.empty()) {
             fail(ErrorCode::invalid_argument, "no symbol was given; give at least one.");
         }
         for (std::size_t symbol = 0; symbol < symbols.size(); ++symbol) {
             check(symbols[symbol], symbol, symbols[0].future_time.size());
-            steps_ = std::max(steps_, symbols[symbol].close.size());
+            steps_ = std::max(steps_, taken_of(symbols[symbol]));
         }
         values_.reserve(symbols.size() * variate_count * steps_);
         observed_.reserve(values_.capacity());
@@ -162,16 +166,22 @@ private:
         }
     }
 
+    /// How many candles of a history are taken.
+    [[nodiscard]] std::size_t taken_of(const Candles& candles) const {
+        return std::min(candles.close.size(), most_steps_);
+    }
+
     /// The six columns, then the stamps, all of them at the end of a row as long as the longest history.
     void add(const Candles& candles) {
         const std::size_t rows = candles.close.size();
+        const std::size_t taken = taken_of(candles);
         const auto add_row = [&](const auto& value_at) {
-            values_.insert(values_.end(), steps_ - rows, 0.0F);
-            observed_.insert(observed_.end(), steps_ - rows, std::uint8_t{0});
-            for (std::size_t row = 0; row < rows; ++row) {
+            values_.insert(values_.end(), steps_ - taken, 0.0F);
+            observed_.insert(observed_.end(), steps_ - taken, std::uint8_t{0});
+            for (std::size_t row = rows - taken; row < rows; ++row) {
                 values_.push_back(value_at(row));
             }
-            observed_.insert(observed_.end(), rows, std::uint8_t{1});
+            observed_.insert(observed_.end(), taken, std::uint8_t{1});
         };
         for (const Column which : {Column::open, Column::high, Column::low, Column::close}) {
             add_row([&](std::size_t row) { return candles.column(which)[row]; });
@@ -195,6 +205,7 @@ private:
         }
     }
 
+    std::size_t most_steps_;
     std::size_t steps_ = 0;
     std::vector<float> values_;
     std::vector<std::uint8_t> observed_;

@@ -51,11 +51,26 @@ inline std::int64_t usual_step(std::span<const std::int64_t> times) {
         ->first;
 }
 
+/// The latest time of a history that lies on the grid of its steps. Where a tenth of the times at most lie beside that,
+/// they are of candles that were not over, or late, and the history does not go on from there.
+inline std::int64_t latest_on_grid(std::span<const std::int64_t> times, std::int64_t step) {
+    const auto phase_of = [&](std::int64_t time) { return (time % step + step) % step; };
+    std::map<std::int64_t, std::size_t> counts;
+    for (const std::int64_t time : times) {
+        ++counts[phase_of(time)];
+    }
+    const auto usual = std::max_element(counts.begin(), counts.end(),
+                                        [](const auto& a, const auto& b) { return a.second < b.second; });
+    const bool is_grid = 10 * (times.size() - usual->second) <= times.size();
+    return is_grid ? times.back() - phase_of(times.back() - usual->first) : times.back();
+}
+
 }  // namespace detail
 
 /// Times of `count` candles behind a history, which a Kronos model wants to know: the usual step, without nights,
 /// weekends and breaks where the history shows them. Of at least two weeks, times of the week that it never has are
-/// left out; of at least two days, times of the day. Steps of 28 days and more are whole months. Holidays cannot be
+/// left out; of at least two days, times of the day. Behind a last candle beside the grid of the others, such as one
+/// that is not over, the next one of the grid follows. Steps of 28 days and more are whole months. Holidays cannot be
 /// told.
 ///
 /// @param times  ascending, in seconds of wall time
@@ -69,7 +84,8 @@ inline std::vector<std::int64_t> future_times(std::span<const std::int64_t> time
     const std::int64_t step = detail::usual_step(times);
     std::vector<std::int64_t> result;
     if (step >= 28 * detail::day_seconds) {
-        const auto months = static_cast<int>((step + 15 * detail::day_seconds) / (30 * detail::day_seconds));
+        constexpr std::int64_t month = 2629746;  // a twelfth of the mean year, in seconds
+        const auto months = static_cast<int>((step + month / 2) / month);
         for (int i = 1; i <= count; ++i) {
             result.push_back(detail::months_later(times.back(), i * months));
         }
@@ -84,7 +100,7 @@ inline std::vector<std::int64_t> future_times(std::span<const std::int64_t> time
     for (const std::int64_t time : times) {
         seen.insert(place(time));
     }
-    std::int64_t time = times.back();
+    std::int64_t time = detail::latest_on_grid(times, step);
     while (static_cast<Index>(result.size()) < count) {
         const std::int64_t before = time;
         const std::int64_t reach = before + period + step;
