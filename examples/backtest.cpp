@@ -36,6 +36,7 @@
 #include "common/progress.hpp"
 #include "common/run_program.hpp"
 #include "common/sampling.hpp"
+#include "common/small_spread_note.hpp"
 #include "intake/read_input.hpp"
 #include "intake/timeline.hpp"
 #include "models/model.hpp"
@@ -136,7 +137,8 @@ Plan plan_of(const totograph::io::Table& table, Options& options, const Checkpoi
                                                           : model.variates_at_once;
     Plan plan = make_plan(table, Timeline(table), options, static_cast<std::size_t>(most_series));
     plan.in_batches = in_batch > 1;
-    for (const std::string& note : {context_note(given_context, most), extend_note(options.horizons.back(), most)}) {
+    for (const std::string& note : {context_note(given_context, most), extend_note(options.horizons.back(), most),
+                                    small_spread_note(table.names, table.columns, model.levels)}) {
         plan.notes.push_back(note);
     }
     if (!options.quiet) {

@@ -24,6 +24,7 @@
 #include "common/output_files.hpp"
 #include "common/progress.hpp"
 #include "common/run_program.hpp"
+#include "common/small_spread_note.hpp"
 #include "forecast/bounds_notes.hpp"
 #include "forecast/command_line.hpp"
 #include "forecast/holdout.hpp"
@@ -139,7 +140,7 @@ int run(const Options& given, Stage& stage) {
     check_season(options.season, input.steps);
     tell(input.notes, options);
     tell({context_note(options.context, most), input_groups_note(input, most, options.independent),
-          extend_note(options.horizon, most)},
+          extend_note(options.horizon, most), small_spread_note(input.targets, input.history, model.levels)},
          options);
 
     Results results;

@@ -60,7 +60,7 @@ inline void check_backtest(Options& options) {
     check_at_most(options.season, most_rows, "--season");
     check_at_least(options.context, 1, "--context");
     check_at_least(options.samples, 2, "--samples");
-    check_at_least(options.threads, 0, "--threads");
+    check_threads(options.threads);
     const auto same = [](const std::filesystem::path& a, const std::filesystem::path& b) {
         std::error_code ignored;
         return !a.empty() &&

@@ -52,17 +52,34 @@ inline void check_columns_hold_values(const totograph::io::Table& table) {
     }
 }
 
+/// The rows up to the last one in which some column has a value.
+inline std::int64_t rows_with_values(const totograph::io::Table& table) {
+    auto rows = static_cast<std::int64_t>(table.rows());
+    const auto is_blank = [&](std::int64_t row) {
+        return std::all_of(table.columns.begin(), table.columns.end(), [&](const std::vector<double>& column) {
+            return std::isnan(column[static_cast<std::size_t>(row)]);
+        });
+    };
+    while (rows > 0 && is_blank(rows - 1)) {
+        --rows;
+    }
+    return rows;
+}
+
 }  // namespace detail
 
-/// Lays out the windows: the last ends with the file, each earlier one begins `stride` rows before the next; at most
-/// `most_series` columns are forecast at once. Throws
-/// `Error(invalid_series)` for a file that is too short and for columns without values.
+/// Lays out the windows: the last ends with the last value of the file, each earlier one begins `stride` rows before
+/// the next; at most `most_series` columns are forecast at once. Throws `Error(invalid_series)` for a file that is too
+/// short and for columns without values.
 inline Plan make_plan(const totograph::io::Table& table, const Timeline& timeline, const Options& options,
                       std::size_t most_series) {
     detail::check_columns_hold_values(table);
-    const auto rows = static_cast<std::int64_t>(table.rows());
+    const std::int64_t rows = detail::rows_with_values(table);
     const std::int64_t horizon = options.horizons.back();
     Plan plan;
+    if (const auto blank = static_cast<std::int64_t>(table.rows()) - rows; blank > 0) {
+        plan.notes.push_back("The last " + plural(blank, "row") + " of the file hold no values and are left out.");
+    }
     plan.season = options.season > 0 ? options.season : season_of(timeline);
     const auto least_history = [&] { return std::max<std::int64_t>(2 * plan.season, 16); };
     if (options.season == 0 && least_history() + horizon > rows) {

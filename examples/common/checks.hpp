@@ -25,4 +25,10 @@ inline void check_at_most(std::int64_t value, std::int64_t most, const std::stri
     }
 }
 
+/// Refuses a number of threads that no machine has: starting them would fail, or take long.
+inline void check_threads(std::int64_t threads) {
+    check_at_least(threads, 0, "--threads");
+    check_at_most(threads, 4096, "--threads");
+}
+
 }  // namespace examples::detail

@@ -2,17 +2,21 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <charconv>
+#include <cstddef>
 #include <cstdint>
 #include <ostream>
 #include <sstream>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <totograph/io/text.hpp>
 
 #include "checks.hpp"
 #include "draw_options.hpp"
+#include "nearest_word.hpp"
 
 namespace examples::detail {
 
@@ -110,6 +114,35 @@ inline void add_draw_options(CLI::App& app, DrawOptions& draws, const std::strin
         ->group(group);
 }
 
+/// What is wrong with arguments that no option takes; names the option that an unknown one was probably meant to be.
+inline std::string words_about_extras(const CLI::App& app) {
+    std::vector<std::string> extras = app.remaining();
+    const auto is_option = [](const std::string& word) { return word.starts_with("--"); };
+    const auto unknown = std::find_if(extras.begin(), extras.end(), is_option);
+    if (unknown == extras.end()) {
+        return "The argument '" + extras.back() + "' was not expected";
+    }
+    std::vector<std::string> known;
+    for (const CLI::Option* option : app.get_options()) {
+        for (const std::string& name : option->get_lnames()) {
+            known.push_back("--" + name);
+        }
+    }
+    const std::string given = unknown->substr(0, unknown->find('='));
+    const std::string nearest = nearest_word(given, known);
+    return "There is no option '" + given + "'" + (nearest.empty() ? "" : "; did you mean " + nearest);
+}
+
+/// Refuses options that were given an empty value, as from a variable of a shell that is not set: none means anything.
+inline void check_not_empty(const CLI::App& app) {
+    for (const CLI::Option* option : app.get_options()) {
+        const std::vector<std::string>& values = option->results();
+        if (std::find(values.begin(), values.end(), "") != values.end()) {
+            reject("The value of " + option->get_name() + " is empty; give one, or leave the option out.");
+        }
+    }
+}
+
 /// Reads the arguments of a program. False when they ask for an answer alone, as `--help` does: it is in `out` then.
 /// Refuses what is wrong; `missing` is what to say when there is no file, for programs that need one.
 inline bool parse(CLI::App& app, const std::string& program, int argument_count, const char* const* arguments,
@@ -119,12 +152,15 @@ inline bool parse(CLI::App& app, const std::string& program, int argument_count,
     } catch (const CLI::Success& answered) {
         app.exit(answered, out, out);
         return false;
+    } catch (const CLI::ExtrasError&) {
+        reject(words_about_extras(app) + "; '" + program + " --help' lists the options.");
     } catch (const CLI::ParseError& error) {
         if (!missing.empty() && dynamic_cast<const CLI::RequiredError*>(&error) != nullptr) {
             reject(missing + "; '" + program + " --help' shows examples.");
         }
         reject(std::string(error.what()) + "; '" + program + " --help' lists the options.");
     }
+    check_not_empty(app);
     return true;
 }
 

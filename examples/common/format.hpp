@@ -69,6 +69,27 @@ inline std::string short_number(double value, int digits = 4) {
     return trim_zeros(text.substr(0, split)) + "e" + std::to_string(exponent);
 }
 
+/// `value` for a file, in 5 significant digits, and more where so many tell little of it beside others that differ by
+/// `spread`: three of the spread. Whole digits are never left out up to 1e15. Empty for NaN and infinity.
+inline std::string number_beside(double value, double spread) {
+    if (!std::isfinite(value)) {
+        return "";
+    }
+    if (value == 0) {
+        return "0";
+    }
+    const auto exponent = [](double number) { return static_cast<int>(std::floor(std::log10(std::abs(number)))); };
+    const bool has_spread = spread != 0 && std::isfinite(spread);
+    const int digits = has_spread ? std::clamp(exponent(value) - exponent(spread) + 3, 5, 17) : 5;
+    if (std::abs(value) >= 1e-4 && std::abs(value) < 1e15) {
+        return trim_zeros(fixed_number(value, std::max(0, digits - 1 - exponent(value))));
+    }
+    std::array<char, 64> buffer{};
+    const auto written =
+        std::to_chars(buffer.data(), buffer.data() + buffer.size(), value, std::chars_format::general, digits);
+    return {buffer.data(), written.ptr};
+}
+
 /// A whole number with commas between thousands.
 inline std::string count_text(std::int64_t count) {
     std::string text = std::to_string(count);

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "../common/format.hpp"
-#include "../common/text.hpp"
+#include "../common/names_where.hpp"
 #include "bounds.hpp"
 #include "forecast_result.hpp"
 #include "series_input.hpp"
@@ -18,25 +18,6 @@
 namespace examples {
 
 namespace detail {
-
-/// The targets among which `chosen` holds, for a sentence: "'a', 'b' and 3 more"; empty when it holds for none.
-template <class Chosen>
-std::string names_where(const std::vector<std::string>& targets, const Chosen& chosen) {
-    constexpr std::size_t most = 3;
-    std::vector<std::string> names;
-    for (std::size_t at = 0; at < targets.size(); ++at) {
-        if (chosen(at)) {
-            names.push_back("'" + shortened(printable(targets[at]), 40) + "'");
-        }
-    }
-    std::string text;
-    for (std::size_t i = 0; i < std::min(names.size(), most); ++i) {
-        const bool last = i + 1 == names.size();
-        text += (i == 0 ? "" : last ? " and " : ", ") + names[i];
-    }
-    return names.size() > most ? text + " and " + count_text(static_cast<std::int64_t>(names.size() - most)) + " more"
-                               : text;
-}
 
 /// The smallest and the largest value that is there; an empty range (low above high) when none is.
 inline Range extent(const std::vector<double>& values) {
@@ -55,7 +36,7 @@ inline Range extent(const std::vector<double>& values) {
 inline std::vector<std::string> bounds_notes(const SeriesInput& input, const ForecastResult& result,
                                              const Bounds& bounds) {
     std::vector<std::string> notes;
-    const std::string outside = detail::names_where(input.targets, [&](std::size_t at) {
+    const std::string outside = names_where(input.targets, [&](std::size_t at) {
         const Range seen = detail::extent(input.history[at]);
         return seen.low < bounds.low || seen.high > bounds.high;
     });
@@ -63,7 +44,7 @@ inline std::vector<std::string> bounds_notes(const SeriesInput& input, const For
         notes.push_back("The history of " + outside +
                         " lies outside of --min and --max in places; the forecast is clipped to them all the same.");
     }
-    const std::string below = detail::names_where(input.targets, [&](std::size_t at) {
+    const std::string below = names_where(input.targets, [&](std::size_t at) {
         const auto is_below = [&](const std::vector<double>& values) {
             return detail::extent(series_slice(values, static_cast<std::int64_t>(at), result.horizon)).low < 0;
         };

@@ -34,8 +34,7 @@ inline Figure make_figure(const SeriesInput& input, const ForecastResult& result
     for (std::int64_t series = 0; series < result.series; ++series) {
         const auto at = static_cast<std::size_t>(series);
         Panel panel;
-        panel.name = input.targets[at] +
-                     (at >= input.units.size() || input.units[at].empty() ? "" : " [" + input.units[at] + "]");
+        panel.name = input.heading(at);
         panel.history.assign(input.history[at].end() - tail, input.history[at].end());
         panel.line = series_slice(result.line(), series, result.horizon);
         for (std::size_t low = 0, high = result.edges.size(); low + 1 < high; ++low) {

@@ -148,7 +148,7 @@ inline void check_options(Options& options) {
     detail::check_at_least(options.context, 0, "--context");
     detail::check_at_least(options.horizon, 1, "--horizon");
     detail::check_at_least(options.samples, 0, "--samples");
-    detail::check_at_least(options.threads, 0, "--threads");
+    detail::check_threads(options.threads);
     detail::check_at_least(options.season, 0, "--season");
     if (options.season > 0 && !options.holdout) {
         detail::reject("--season belongs to the baseline of --holdout; ask for that, or leave --season out.");

@@ -128,6 +128,7 @@ inline std::string step_name(const SeriesInput& input, const Timeline& timeline,
 
 /// The forecast as CSV in long form: one row for each step of each series. A hold-out adds truth, baseline and, the
 /// same in all rows of a series, the scores. The mean of the samples comes last: where tails are heavy it lies far out.
+/// Where values have units, a column says each series' own.
 inline std::string forecast_csv(const SeriesInput& input, const ForecastResult& result, const Holdout& holdout,
                                 const Timeline& timeline, const std::string& timestamp_name) {
     const detail::HoldoutColumns hidden(input, holdout);
@@ -139,13 +140,17 @@ inline std::string forecast_csv(const SeriesInput& input, const ForecastResult& 
         columns.push_back({"standard_deviation", &result.deviation});
     }
     std::string text = timeline.continues() ? quote_csv(timestamp_name.empty() ? "timestamp" : timestamp_name) : "step";
-    text += ",series";
+    const bool has_units =
+        std::any_of(input.units.begin(), input.units.end(), [](const auto& it) { return !it.empty(); });
+    text += has_units ? ",series,unit" : ",series";
     for (const detail::ValueColumn& column : columns) {
         text += "," + column.heading;
     }
     text += "\n";
     for (std::int64_t series = 0; series < result.series; ++series) {
-        const std::string name = quote_csv(input.targets[static_cast<std::size_t>(series)]);
+        const auto at = static_cast<std::size_t>(series);
+        const std::string name =
+            quote_csv(input.targets[at]) + (has_units ? "," + quote_csv(std::string(input.unit(at))) : "");
         for (std::int64_t step = 0; step < result.horizon; ++step) {
             text += quote_csv(detail::step_name(input, timeline, step)) + "," + name;
             for (const detail::ValueColumn& column : columns) {
@@ -188,7 +193,7 @@ inline std::string forecast_table(const SeriesInput& input, const ForecastResult
         if (series > 0) {
             text += "\n";
         }
-        text += printable(input.targets[static_cast<std::size_t>(series)]) + "\n";
+        text += printable(input.heading(static_cast<std::size_t>(series))) + "\n";
         text += detail::aligned(rows);
         if (!holdout.series.empty()) {
             text += "  " + score_words(holdout.series[static_cast<std::size_t>(series)]) + "\n";

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
-#include <filesystem>
 #include <limits>
 #include <map>
 #include <optional>
@@ -16,8 +16,10 @@
 #include <totograph/io/csv/decimal.hpp>
 #include <totograph/io/csv/records.hpp>
 #include <totograph/io/csv/table.hpp>
+#include <totograph/io/time/timestamp.hpp>
 #include <totograph/serve/metrics/online_accuracy.hpp>
 
+#include "../common/centre.hpp"
 #include "../common/format.hpp"
 #include "../common/text.hpp"
 
@@ -37,6 +39,9 @@ public:
     LastForecastColumns(const std::vector<totograph::io::CsvField>& header, const std::string& name) {
         for (std::size_t i = 0; i < header.size(); ++i) {
             const std::string& heading = header[i].text;
+            if (heading == "unit") {
+                unit_ = i;
+            }
             if (heading == "median" || (heading == "mean" && !centre_)) {
                 centre_ = i;
             }
@@ -60,6 +65,10 @@ public:
     }
 
     [[nodiscard]] std::size_t centre() const { return *centre_; }
+    /// The unit of a row's values; "" without.
+    [[nodiscard]] std::string unit(const std::vector<totograph::io::CsvField>& record) const {
+        return unit_ ? record[*unit_].text : "";
+    }
     [[nodiscard]] bool has_band() const { return low_ && high_; }
     [[nodiscard]] std::size_t low() const { return *low_; }
     [[nodiscard]] std::size_t high() const { return *high_; }
@@ -79,22 +88,54 @@ private:
         }
     }
 
-    std::optional<std::size_t> centre_, low_, high_;
+    std::optional<std::size_t> unit_, centre_, low_, high_;
     double low_level_ = 0;
     double high_level_ = 1;
 };
 
-/// The row of a table that each timestamp names.
-inline std::map<std::string, totograph::Index> rows_by_stamp(const totograph::io::Table& table) {
+/// What two spellings of one time have in common: the instant, or else the text.
+inline std::string time_key(const std::string& stamp) {
+    const auto time = totograph::io::parse_timestamp(stamp);
+    return time ? std::to_string(time->instant) : stamp;
+}
+
+/// The row of a table that each time names.
+inline std::map<std::string, totograph::Index> rows_by_time(const totograph::io::Table& table) {
     std::map<std::string, totograph::Index> rows;
     for (std::size_t row = 0; row < table.timestamps.size(); ++row) {
-        rows.emplace(table.timestamps[row], static_cast<totograph::Index>(row));
+        rows.emplace(time_key(table.timestamps[row]), static_cast<totograph::Index>(row));
     }
     return rows;
 }
 
-inline std::string score_line(const totograph::serve::AccuracyEntry& entry, std::size_t steps, double band) {
+/// Refuses a forecast in another unit than the values that came have.
+inline void check_unit(const std::string& name, const std::string& series, const std::string& unit,
+                       const totograph::io::Table& table) {
+    const auto found = std::find(table.names.begin(), table.names.end(), series);
+    const auto column = static_cast<std::size_t>(found - table.names.begin());
+    if (column >= table.units.size() || table.units[column] == unit) {
+        return;
+    }
+    const auto in_words = [](const std::string& text) {
+        return text.empty() ? "no unit" : "'" + printable(text) + "'";
+    };
+    LastForecastColumns::fail(name, "it has '" + printable(series) + "' in " + in_words(unit) +
+                                        ", and the values that came are read in " + in_words(table.units[column]) +
+                                        ", the unit of their first row; write both in one");
+}
+
+/// The values that a table has of a series by now; null when it has no such series.
+inline const std::vector<double>* observed_values(const totograph::io::Table& table, const std::string& series) {
+    const auto found = std::find(table.names.begin(), table.names.end(), series);
+    return found == table.names.end() ? nullptr : &table.columns[static_cast<std::size_t>(found - table.names.begin())];
+}
+
+inline std::string score_line(const totograph::serve::AccuracyEntry& entry, std::size_t steps, double band,
+                              bool has_series) {
     std::string line = printable(entry.group) + ": ";
+    if (!has_series) {
+        return line + "not scored, for the file has no such column\n";
+    }
     if (entry.window == 0) {
         return line + "none of " + plural(static_cast<std::int64_t>(steps), "step") + " has come yet\n";
     }
@@ -111,7 +152,7 @@ inline std::string score_line(const totograph::serve::AccuracyEntry& entry, std:
 }  // namespace detail
 
 /// A line for each series of an earlier forecast: how far it was from what the table holds now. Steps are matched by
-/// their timestamps, series by name. Throws `Error` (`invalid_file`) for a file that no forecast has written.
+/// their times, series by name. Throws `Error` (`invalid_file`) for a file that no forecast has written.
 /// @param text  the file that `--output` wrote
 /// @param name  what messages call it
 inline std::string score_last(std::string_view text, const std::string& name, const totograph::io::Table& table) {
@@ -122,7 +163,7 @@ inline std::string score_last(std::string_view text, const std::string& name, co
     }
     const std::size_t width = record.size();
     const detail::LastForecastColumns columns(record, name);
-    const auto rows = detail::rows_by_stamp(table);
+    const auto rows = detail::rows_by_time(table);
     constexpr std::size_t all = std::numeric_limits<std::size_t>::max();
     totograph::serve::OnlineAccuracy accuracy({.groups = all, .waiting = all, .window = all});
     std::map<std::string, std::size_t> steps;
@@ -135,30 +176,34 @@ inline std::string score_last(std::string_view text, const std::string& name, co
                                                         std::to_string(record.size()) + " fields, not " +
                                                         std::to_string(width));
         }
-        const auto number = [&](std::size_t column) {
-            return static_cast<float>(detail::decimal_or_nan(record[column].text));
-        };
         const std::string& series = record[1].text;
-        const auto found = rows.find(record[0].text);
+        const std::vector<double>* const values = detail::observed_values(table, series);
+        detail::check_unit(name, series, columns.unit(record), table);
+        // Floats have no digits for a step of 1 at a level of 1e9.
+        const double level = values == nullptr ? 0 : level_of(*values);
+        const auto above_level = [&](std::size_t column) {
+            return static_cast<float>(detail::decimal_or_nan(record[column].text) - level);
+        };
+        const auto found = rows.find(detail::time_key(record[0].text));
         const totograph::Index row = found == rows.end() ? -1 : found->second;
         ++steps[series];
-        const float centre = number(columns.centre());
+        const float centre = above_level(columns.centre());
         if (columns.has_band()) {
-            const float low = number(columns.low());
-            const float high = number(columns.high());
+            const float low = above_level(columns.low());
+            const float high = above_level(columns.high());
             accuracy.expect(series, row, {&centre, 1}, {&low, 1}, {&high, 1});
         } else {
             accuracy.expect(series, row, {&centre, 1});
         }
-        for (std::size_t column = 0; row >= 0 && column < table.names.size(); ++column) {
-            if (table.names[column] == series) {
-                (void)accuracy.observe(series, row, table.columns[column][static_cast<std::size_t>(row)]);
-            }
+        if (row >= 0 && values != nullptr) {
+            const auto value = static_cast<float>((*values)[static_cast<std::size_t>(row)] - level);
+            (void)accuracy.observe(series, row, static_cast<double>(value));
         }
     }
     std::string lines;
     for (const totograph::serve::AccuracyEntry& entry : accuracy.read()) {
-        lines += detail::score_line(entry, steps[entry.group], columns.band());
+        lines += detail::score_line(entry, steps[entry.group], columns.band(),
+                                    detail::observed_values(table, entry.group) != nullptr);
     }
     return lines;
 }

@@ -7,6 +7,7 @@
 #include <limits>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <totograph/core/error.hpp>
@@ -50,6 +51,14 @@ struct SeriesInput {
         return static_cast<totograph::Index>(targets.size() + exogenous.size());
     }
     [[nodiscard]] totograph::Index forecast_row() const { return first_row + steps; }
+    /// The unit of a target's values; "" without.
+    [[nodiscard]] std::string_view unit(std::size_t target) const {
+        return target < units.size() ? std::string_view(units[target]) : std::string_view();
+    }
+    /// What a person calls a target: its name, and its unit if it has one.
+    [[nodiscard]] std::string heading(std::size_t target) const {
+        return unit(target).empty() ? targets[target] : targets[target] + " [" + units[target] + "]";
+    }
 };
 
 namespace detail {

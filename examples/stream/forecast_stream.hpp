@@ -261,8 +261,10 @@ private:
     }
 
     static void add_quantiles(const Expectation& expected, std::string& out) {
-        for (const double level : {0.05, 0.5, 0.95}) {
-            out.append(",").append(short_number(expected.quantile(level), 5));
+        const double low = expected.quantile(0.05);
+        const double high = expected.quantile(0.95);
+        for (const double value : {low, expected.quantile(0.5), high}) {
+            out.append(",").append(number_beside(value, high - low));
         }
     }
 

@@ -54,7 +54,7 @@ inline void check_stream(const Options& options) {
     check_at_least(options.horizon, 0, "--horizon");
     check_at_least(options.every, 0, "--every");
     check_at_least(options.samples, 20, "--samples");
-    check_at_least(options.threads, 0, "--threads");
+    check_threads(options.threads);
     check_intake(options.intake);
     if (!options.intake.series.empty() || !options.intake.value.empty()) {
         reject(

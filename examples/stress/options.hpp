@@ -174,7 +174,7 @@ inline void check_stress(const Options& options) {
     if (!options.precision.empty() && options.precision != "f32" && options.precision != "bf16") {
         reject("--precision is f32 or bf16, but it is '" + options.precision + "'.");
     }
-    check_at_least(options.threads, 0, "--threads");
+    check_threads(options.threads);
     check_at_least(options.iterations, 0, "--iterations");
     for (const auto* list :
          {&options.buckets, &options.batches, &options.variates, &options.contexts, &options.horizons}) {

@@ -59,7 +59,7 @@ inline std::optional<Options> parse_command_line(int argument_count, const char*
         return std::nullopt;
     }
     options.mode = totograph::serve::mode_of(mode, "--execution-mode");
-    detail::check_at_least(options.threads, 0, "--threads");
+    detail::check_threads(options.threads);
     return options;
 }
 

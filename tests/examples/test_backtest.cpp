@@ -209,6 +209,24 @@ TEST_CASE("more series than are forecast at once are divided, and those that sho
     CHECK(has(plan.notes[0], "These saw each other: 'series 0' to 'series 8'; 'series 9' to 'series 16'."));
 }
 
+TEST_CASE("windows end with the last value, not with blank rows behind it") {
+    totograph::io::Table table = table_of(120, 2);
+    for (std::size_t row = 100; row < 120; ++row) {
+        table.columns[0][row] = std::nan("");
+        table.columns[1][row] = std::nan("");
+    }
+    Options options;
+    options.horizons = {10};
+    options.season = 4;
+    options.windows = 2;
+    const Plan plan = make_plan(table, Timeline(), options, 2);
+    CHECK(plan.tasks.back().origin == 90);
+    REQUIRE(plan.notes.size() == 1);
+    CHECK(plan.notes.front() == "The last 20 rows of the file hold no values and are left out.");
+    table.columns[1][119] = 1;
+    CHECK(make_plan(table, Timeline(), options, 2).tasks.back().origin == 110);
+}
+
 TEST_CASE("what cannot be tested is refused in a sentence") {
     Options options;
     options.horizons = {10};

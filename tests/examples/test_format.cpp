@@ -33,6 +33,19 @@ TEST_CASE("short numbers") {
     CHECK(fixed_number(1e300, 0).size() == 301);
 }
 
+TEST_CASE("a number beside others has as many digits as tells them apart") {
+    CHECK(number_beside(119.9876, 3.2) == "119.99");
+    CHECK(number_beside(1000000111.9, 2.4) == "1000000111.9");
+    CHECK(number_beside(1000000111.9, 0.04) == "1000000111.9");
+    CHECK(number_beside(1000000111.9876, 0.04) == "1000000111.9876");
+    CHECK(number_beside(123456, 1e5) == "123456");
+    CHECK(number_beside(0, 1) == "0");
+    CHECK(number_beside(3.6e16, 54) == "36000000000000000");
+    CHECK(number_beside(-1.5e-30, 1e-31) == "-1.5e-30");
+    CHECK(number_beside(2, 0) == "2");
+    CHECK(number_beside(std::nan(""), 1).empty());
+}
+
 TEST_CASE("counts and plurals") {
     CHECK(count_text(999) == "999");
     CHECK(count_text(4096) == "4,096");

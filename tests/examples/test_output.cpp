@@ -78,6 +78,17 @@ private:
 
 }  // namespace
 
+TEST_CASE("units stand beside the names") {
+    SeriesInput input = sample_input();
+    input.units = {"", "K"};
+    const std::string csv = forecast_csv(input, sample_result(false), {}, seconds_timeline(), "time");
+    CHECK(csv.starts_with("time,series,unit,mean\n2026-11-21T00:00:05Z,cpu,,6\n"));
+    CHECK(csv.find("2026-11-21T00:00:05Z,\"a,b\",K,60\n") != std::string::npos);
+    const std::string text = forecast_table(input, sample_result(false), {}, seconds_timeline());
+    CHECK(text.starts_with("cpu\n"));
+    CHECK(text.find("\na,b [K]\n") != std::string::npos);
+}
+
 TEST_CASE("the forecast as CSV") {
     CHECK(forecast_csv(sample_input(), sample_result(true), {}, seconds_timeline(), "time") ==
           "time,series,median,quantile_0.1,quantile_0.975,mean,standard_deviation\n"

@@ -42,7 +42,42 @@ TEST_CASE("an earlier forecast is scored where its steps have come") {
     CHECK(score_last(last, "last.csv", table()) ==
           "a,b: 1 of 2 steps came, MAE 0.5, RMSE 0.5, bias 0.5, 100% within the band of 80%\n"
           "cpu: 2 of 3 steps came, MAE 3, RMSE 3.16, bias -1, 50% within the band of 80%\n"
-          "gone: none of 1 step has come yet\n");
+          "gone: not scored, for the file has no such column\n");
+}
+
+TEST_CASE("a step that has not come is told from a column that is not there") {
+    CHECK(score_last("time,series,mean\n14:00,cpu,42\n", "last.csv", table()) == "cpu: none of 1 step has come yet\n");
+}
+
+TEST_CASE("small errors at a high level are told") {
+    totograph::io::Table high = table();
+    high.columns[0] = {1e9, 1e9 + 1, 1e9 + 2, 1e9 + 3};
+    CHECK(score_last("time,series,median,quantile_0.1,quantile_0.9\n"
+                     "11:00,cpu,1000000001.25,1000000000.5,1000000001.5\n"
+                     "12:00,cpu,1000000002.25,1000000001.5,1000000002.5\n",
+                     "last.csv",
+                     high) == "cpu: 2 of 2 steps came, MAE 0.25, RMSE 0.25, bias 0.25, 100% within the band of 80%\n");
+}
+
+TEST_CASE("steps are matched by their times, however these are spelled") {
+    totograph::io::Table days = table();
+    days.timestamps = {"2024-03-30T12:00:00+01:00", "2024-03-31T12:00:00+02:00", "2024-04-01 00:00:00", "2024-04-02"};
+    CHECK(score_last("time,series,mean\n"
+                     "2024-03-31T11:00:00+01:00,cpu,21\n"
+                     "2024-04-01,cpu,31\n"
+                     "2024-04-02 00:00,cpu,41\n",
+                     "last.csv", days) == "cpu: 3 of 3 steps came, MAE 1, RMSE 1, bias 1\n");
+}
+
+TEST_CASE("a forecast in another unit is refused") {
+    totograph::io::Table megabytes = table();
+    megabytes.units = {"MB", ""};
+    CHECK(score_last("time,series,unit,mean\n13:00,cpu,MB,42\n13:00,\"a,b\",,4\n", "last.csv", megabytes) ==
+          "a,b: 1 of 1 step came, MAE 0, RMSE 0, bias 0\ncpu: 1 of 1 step came, MAE 2, RMSE 2, bias 2\n");
+    for (const char* text : {"time,series,unit,mean\n13:00,cpu,kB,42\n", "time,series,mean\n13:00,cpu,42\n"}) {
+        check_error(ErrorCode::invalid_file, {"'last.csv'", "'cpu' in", "are read in 'MB'"},
+                    [&] { (void)score_last(text, "last.csv", megabytes); });
+    }
 }
 
 TEST_CASE("without quantiles the mean is scored, without a band") {
