@@ -105,6 +105,7 @@
 #include <totograph/io/csv/impl/number_cell.hpp>
 #include <totograph/io/csv/impl/profile.hpp>
 #include <totograph/io/csv/impl/records.hpp>
+#include <totograph/io/csv/impl/series_labels.hpp>
 #include <totograph/io/csv/impl/source.hpp>
 #include <totograph/io/csv/impl/split.hpp>
 #include <totograph/io/csv/impl/table.hpp>

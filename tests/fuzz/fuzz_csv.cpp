@@ -91,7 +91,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         again.rows = totograph::io::RowPolicy::as_they_stand;
         if (!table.timestamps.empty()) {
             again.timestamp = table.timestamp_name;
-            again.dates = table.clock.style.order;
+            if (table.clock.is_known()) {
+                again.dates = table.clock.style.order;
+            }
         }
         const char separator = options.separator.value_or(',');
         again.separator = separator;

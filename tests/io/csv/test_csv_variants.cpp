@@ -250,6 +250,79 @@ TEST_CASE("csv variants: years, quarters, months, days and hours in columns of t
     CHECK(parse("month,day,v\n1,11,1\n1,12,2\n").timestamp_name != "month day");
 }
 
+TEST_CASE("csv variants: a date and an hour in two columns") {
+    const auto hours = parse("date,hour,v\n2024-01-01,22,1\n2024-01-01,23,2\n2024-01-02,0,3\n2024-01-02,1,4\n");
+    CHECK(hours.names == Names{"v"});
+    CHECK(hours.timestamp_name == "date hour");
+    CHECK(hours.timestamps == Names{"2024-01-01 22:00", "2024-01-01 23:00", "2024-01-02 00:00", "2024-01-02 01:00"});
+    CHECK(notes(hours, "Columns 'date' and 'hour' are taken together as the clock."));
+    // Hours from 1 to 24 say when they end.
+    const std::string ends = "v,Hour Ending,Date\n1,23,31/12/2023\n2,24,31/12/2023\n3,1,01/01/2024\n4,2,01/01/2024\n";
+    const auto ending = parse(ends);
+    CHECK(ending.timestamps[1] == "31/12/2023 24:00");
+    CHECK(io::find_time_step(ending.clock).length == 3'600'000'000'000);
+    CHECK(ending.clock.text(ending.clock.times[1]) == "01/01/2024 00:00");
+    CHECK(holds(ending, 0, {1, 2, 3, 4}));
+    CHECK(notes(ending, "Hour 24 is midnight at the end of the day"));
+    for (const std::string name : {"Date", "Hour Ending"}) {
+        CHECK(parse(ends, {.timestamp = name}).timestamps == ending.timestamps);
+    }
+    CHECK(parse("date,hr,v\n20240105,7,1\n20240105,8,2\n").timestamps[1] == "2024-01-05 08:00");
+    CHECK(parse("date,hour,minute,v\n2024-01-05,7,0,1\n2024-01-05,7,30,2\n").timestamps[1] == "2024-01-05 07:30");
+    CHECK(parse("year,month,day,hour,v\n2024,1,1,23,1\n2024,1,1,24,2\n2024,1,2,1,3\n").clock.times.size() == 3);
+    // An hour of a day that has one row is a value; and what is no hour is none.
+    CHECK(parse("date,hour,v\n2024-01-01,7,1\n2024-01-02,9,2\n").names == Names{"hour", "v"});
+    refuses("date,hour,v\n2024-01-01,25,1\n2024-01-01,26,2\n2024-01-02,25,3\n2024-01-02,26,4\n",
+            {"2 rows with the time of another"});
+    refuses("date,hour,v\n2024-01-01,1,1\n2024-01-01,2,2\n2024-01-02,1,2\n2024-01-02,2,3\n",
+            {"at least half", "--time COLUMN"}, {.columns = {"hour", "v"}});
+}
+
+TEST_CASE("csv variants: dates in digits alone") {
+    const auto months = parse("month,v\n201911,1\n201912,2\n202002,4\n");
+    CHECK(months.timestamps == Names{"201911", "201912", "202001", "202002"});
+    CHECK(holds(months, 0, {1, 2, gap, 4}));
+    CHECK(io::find_time_step(months.clock).kind == io::TimeStep::Kind::months);
+    CHECK(notes(months, "Column 'month' holds dates: it is taken as the clock"));
+    CHECK(parse(",v\n201911,1\n201912,2\n202001,3\n").clock.kind == io::Clock::Kind::instants);
+    for (const std::string text :
+         {"2024013122,1\n2024013123,2\n2024020100,3\n", "202401312200,1\n202401312300,2\n202402010000,3\n",
+          "20240131220000,1\n20240131230000,2\n20240201000000,3\n"}) {
+        const auto hours = parse("Datum,v\n" + text);
+        CHECK(hours.rows() == 3);
+        CHECK(hours.clock.kind == io::Clock::Kind::instants);
+        CHECK(io::find_time_step(hours.clock).length == 3'600'000'000'000);
+        CHECK(notes(hours, "holds dates"));
+    }
+    // Hours from 1 to 24, and among other numbers.
+    CHECK(parse("time,v\n2024013123,1\n2024013124,2\n2024020101,3\n").rows() == 3);
+    CHECK(parse("v,stamp\n1,2024013120\n2,2024013121\n3,2024013122\n4,2024013123\n").clock.kind ==
+          io::Clock::Kind::instants);
+    // Counters and epoch times are none, nor is what has another name.
+    const auto counter = parse("time,v\n202011,1\n202012,2\n202013,3\n202014,4\n");
+    CHECK(counter.clock.kind == io::Clock::Kind::numbers);
+    CHECK(notes(counter, "counts up in equal steps"));
+    const auto epoch = parse("time,v\n1704067200,1\n1704070800,2\n1704074400,3\n");
+    CHECK(epoch.clock.kind == io::Clock::Kind::numbers);
+    CHECK(notes(epoch, "holds epoch times"));
+    CHECK(parse("units,v\n202011,1\n202012,2\n202101,3\n").names == Names{"units", "v"});
+    CHECK(parse("t,month,v\n2024-01-01,202401,1\n2024-02-01,202402,2\n").names == Names{"v"});
+}
+
+TEST_CASE("csv variants: an index that counts the rows is left out beside a clock") {
+    for (const std::string text : {",date,v\n0,2024-01-01,7\n1,2024-01-02,8\n2,2024-01-03,9\n",
+                                   ",date,v\n1,2024-01-03,9\n2,2024-01-02,8\n3,2024-01-01,7\n"}) {
+        const auto table = parse(text);
+        CHECK(table.names == Names{"v"});
+        CHECK(notes(table, "Column 'column_1' without a name counts the rows and is left out"));
+        CHECK(parse(text, {.columns = {"column_1", "v"}}).names == Names{"column_1", "v"});
+    }
+    CHECK(parse(",date,v\n5,2024-01-01,7\n3,2024-01-02,8\n").names == Names{"column_1", "v"});
+    CHECK(parse("n,date,v\n0,2024-01-01,7\n1,2024-01-02,8\n").names == Names{"n", "v"});
+    CHECK(parse(",v\n0,7\n1,8\n2,9\n").timestamp_name == "column_1");
+    CHECK(parse(",t,s,v\n0,2024-01-01,a,7\n1,2024-01-01,b,8\n", {.series = {"s"}}).names == Names{"a", "b"});
+}
+
 TEST_CASE("csv variants: months by their names, and quarters") {
     for (const std::string text : {"05-Jan-2024,1\n06-Jan-2024,2\n", "\"Jan 5, 2024\",1\n\"Jan 6, 2024\",2\n"}) {
         const auto table = parse("d,v\n" + text);
@@ -285,9 +358,15 @@ TEST_CASE("csv variants: decimal commas and thousands") {
     CHECK(holds(parse("a;b\n1.234;1\n2.345;2\n"), 0, {1.234, 2.345}));
     refuses("a;b\n1.234;1,234\n", {"column 'a'", "point or a comma", "--decimal"});
     refuses("a;b\n1.5;1\n1,5;2\n", {"column 'a'", "--decimal"});
+    const std::string mixed = "d;a\n01.01.2024;980\n02.01.2024;990\n13.01.2024;1.010\n";
+    refuses(mixed, {"column 'a'", "point or a comma", "--decimal"});
+    CHECK(holds(parse("a;b\n980;1\n1.010;2\n1.02;3\n"), 0, {980, 1.01, 1.02}));
+    CHECK(holds(parse("a,b\n980,1\n\"1,010\",2\n"), 0, {980, 1010}));
     CsvOptions options;
     options.decimal = io::DecimalMark::comma;
     CHECK(holds(parse("a;b\n1.234;1,234\n", options), 0, {1234}));
+    options.rows = io::RowPolicy::as_they_stand;
+    CHECK(holds(parse(mixed, options), 0, {980, 990, 1010}));
 }
 
 TEST_CASE("csv variants: units, percent signs and truths") {
@@ -371,6 +450,15 @@ TEST_CASE("csv variants: strict refuses what would be repaired, and rows can be 
     refuses("t,v\n2024-01-01,1\n2024-01-01,3\n2024-01-02,2\n", {"1 row with the time"}, strict);
     refuses("t,v\n2024-01-01,1\n2024-01-02,3\n2024-01-04,2\n2024-01-05,2\n", {"lacks 1 row"}, strict);
     CHECK(parse("t,v\n2024-01-01,1\n2024-01-02,3\n", strict).rows() == 2);
+    const std::string series = "t,s,v\n2024-01-01,a,1\n2024-01-01,a,2\n2024-01-02,a,3\n2024-01-03,a,4\n";
+    strict.series = {"s"};
+    refuses(series, {"1 value of a series at a time that has one already", "--strict"}, strict);
+    CHECK(parse(series, {.series = {"s"}}).rows() == 3);
+    strict.series.clear();
+    // A clock that cannot be read is none.
+    refuses("t,v\n10:00,1\n11:00,2\n", {"'t' of 'data.csv' has no times that can be read", "--strict"}, strict);
+    refuses("date,v\n1/2/2024,1\n2024-01-02,2\n13/2/2024,3\n2/13/2024,4\n", {"'date'", "cannot be read", "--strict"},
+            strict);
     CsvOptions as_is;
     as_is.rows = io::RowPolicy::as_they_stand;
     CHECK(holds(parse("t,v\n2024-01-02,2\n2024-01-01,1\n2024-01-01,7\n", as_is), 0, {2, 1, 7}));
@@ -381,6 +469,22 @@ TEST_CASE("csv variants: strict refuses what would be repaired, and rows can be 
     CHECK(parse(far, as_is).rows() == 4);
     // The ends of what 64-bit nanoseconds reach.
     CHECK(parse("t,v\n1700-01-01,1\n2250-01-01,2\n").rows() == 2);
+}
+
+TEST_CASE("csv variants: dates that are not of the format that is given") {
+    const std::string american = "date,v\n02/01/2024,1\n02/13/2024,2\n02/14/2024,3\n";
+    CHECK(parse(american).clock.kind == io::Clock::Kind::instants);
+    for (const auto rows : {io::RowPolicy::repair, io::RowPolicy::strict, io::RowPolicy::as_they_stand}) {
+        CsvOptions options;
+        options.rows = rows;
+        options.dates = io::DateOrder::day_first;
+        refuses(american, {"'date' of 'data.csv', such as '02/13/2024'", "--date-format dmy"}, options);
+        refuses("date,v\nthe third,3\nthe second,2\n", {"'date' of 'data.csv' has no times", "--date-format"}, options);
+        options.columns = {"v"};
+        refuses("date,v\nthe third,3\nthe second,2\n", {"'date' of 'data.csv' has no times", "--date-format"}, options);
+        CHECK(parse("t,v\n1704067200,1\n1704070800,2\n", options).rows() == 2);
+        CHECK(parse("v,w\n1,2\n3,4\n", options).rows() == 2);  // there is no clock
+    }
 }
 
 TEST_CASE("csv variants: long form") {
@@ -394,6 +498,16 @@ TEST_CASE("csv variants: long form") {
     CHECK(holds(table, 0, {1, 3}));
     CHECK(holds(table, 1, {2, gap}));
     CHECK(notes(table, "1 value of a series at a time that has one already"));
+    std::string metrics = "t,host,metric,region,value\n";
+    for (const std::string day : {"2024-01-01", "2024-01-02"}) {
+        for (const std::string series : {"a,cpu", "a,mem", "b,cpu", "b,mem"}) {
+            metrics += day + "," + series + ",eu," + std::to_string(metrics.size()) + "\n";
+        }
+    }
+    refuses(metrics, {"8 rows at 2 times", "(--series host,metric --value value)"});
+    refuses(metrics, {"4 values of the series 'a', 2 of them", "--series host,metric)"}, {.series = {"host"}});
+    refuses(metrics, {"--series region,metric,host)"}, {.series = {"region", "metric"}});
+    CHECK(parse(metrics, {.series = {"host", "metric"}}).names == Names{"a cpu", "a mem", "b cpu", "b mem"});
     CHECK(parse(text, {.series = {"host", "metric"}, .value = "Value"}).names == Names{"a cpu", "b cpu"});
     CHECK(parse(text, {.columns = {"b"}, .series = {"host"}}).names == Names{"b"});
     check_error(ErrorCode::invalid_argument, {"no series 'c'", "'a', 'b'"},

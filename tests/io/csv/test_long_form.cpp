@@ -12,6 +12,7 @@
 #include <totograph/io/csv/split.hpp>
 #include <totograph/io/csv/table.hpp>
 #include <totograph/io/time/clock.hpp>
+#include <totograph/io/time/regular_rows.hpp>
 
 #include "io/support.hpp"
 
@@ -58,14 +59,38 @@ TEST_CASE("long form: without a clock values do not belong together") {
     check_error(ErrorCode::invalid_file, {"'f.csv'", "--time COLUMN"}, [&] { pivot(rows, {"a", "b"}, "f.csv"); });
 }
 
+TEST_CASE("long form: repeated values are an error where they are many, or strictly") {
+    const Table two = rows_of({"1", "1", "2", "2"}, {1, 2, 3, 4});
+    const Names one_name(4, "a");
+    check_error(ErrorCode::invalid_file,
+                {"'f.csv'", "4 values of the series 'a', 2 of them at a time that has one", "(--series COLUMN,COLUMN)"},
+                [&] { pivot(two, one_name, "f.csv"); });
+    check_error(ErrorCode::invalid_file, {"(--series host,metric)"}, [&] {
+        pivot(two, one_name, "f.csv", RowPolicy::repair, [&](const std::vector<std::int64_t>& times) {
+            CHECK(times == two.clock.times);
+            return std::string("host,metric");
+        });
+    });
+    CHECK(pivot(rows_of({"1", "1", "2", "2"}, {1, 1, 2, 2}), one_name, "f.csv").rows() == 2);
+    const Table few = rows_of({"1", "1", "2", "3"}, {1, 2, 3, 4});
+    CHECK(pivot(few, one_name, "f.csv").rows() == 3);
+    check_error(ErrorCode::invalid_file, {"'f.csv'", "1 value of a series at a time that has one already", "--strict"},
+                [&] { pivot(few, one_name, "f.csv", RowPolicy::strict); });
+    CHECK(pivot(rows_of({"1", "2"}, {1, 2}), {"a", "a"}, "f.csv", RowPolicy::strict).notes.empty());
+}
+
 TEST_CASE("rows of a table in long form are split by what a column says") {
     const std::string text = "time;symbol;open;close\n2024-01-01;B;1;2\n2024-01-01;\"A, B\";3;4\n\n2024-01-02;B;5;\n";
     const auto parts = split_csv(text, "prices.csv", "symbol");
     REQUIRE(parts.size() == 2);
     CHECK(parts[0].value == "B");
-    CHECK(parts[0].text == "time,open,close\n2024-01-01,1,2\n2024-01-02,5,\n");
+    CHECK(parts[0].text == "time;open;close\n2024-01-01;1;2\n2024-01-02;5;\n");
+    CHECK(parts[0].separator == ';');
     CHECK(parts[1].value == "A, B");
-    CHECK(parts[1].text == "time,open,close\n2024-01-01,3,4\n");
+    CHECK(parts[1].text == "time;open;close\n2024-01-01;3;4\n");
+    // Between commas, in quotes, this would be a thousand and more.
+    const auto decimals = split_csv("symbol;day;close\nA;2024-01-01;1,085\nA;2024-01-02;1,090\n", "f.csv", "symbol");
+    CHECK(parse_csv(decimals.front().text, "f.csv").columns == std::vector<std::vector<double>>{{1.085, 1.09}});
     CHECK(csv_column_names(text, "prices.csv") == Names{"time", "symbol", "open", "close"});
     CHECK_THROWS_WITH_AS((void)split_csv(text, "prices.csv", "name"), "The file 'prices.csv' has no column 'name'.",
                          totograph::Error);

@@ -52,3 +52,50 @@ TEST_CASE("clock: dates decide their order together") {
     CHECK(decide_dates({"1/2/2024", "3/4/2024"}).is_unclear);
     CHECK(!decide_dates({"13/2/2024", "2/13/2024"}).order);
 }
+
+TEST_CASE("clock: dates in digits are read and spelled alike") {
+    for (const char* text : {"190001", "202412", "20240229", "2024022923", "202402292359", "20240229235959"}) {
+        CAPTURE(text);
+        const auto stamp = parse_date_in_digits(text);
+        REQUIRE(stamp);
+        CHECK(timestamp_text(stamp->instant, stamp->style) == text);
+    }
+    CHECK(parse_date_in_digits("1970010201")->instant == day + day / 24);
+    // An hour of 24 is midnight at the end of the day.
+    CHECK(parse_date_in_digits("1970010124")->instant == day);
+    CHECK(timestamp_text(day, parse_date_in_digits("1970010124")->style) == "1970010200");
+    CHECK(parse_date_in_digits("18500131"));  // days alone may be as old as that
+}
+
+TEST_CASE("clock: epoch times and counters are no dates in digits") {
+    for (const char* text : {"",
+                             "2024",
+                             "20241",
+                             "2024013",
+                             "202400",
+                             "202413",
+                             "189912",
+                             "210101",
+                             "2024-1",
+                             "2024.1",
+                             "+20241",
+                             "20240230",
+                             "2024013125",
+                             "202401312401",
+                             "202401312360",
+                             "20240131235960",
+                             "1704067200",
+                             "1700000000",
+                             "2024010100000",
+                             "1704067200000",
+                             "2024010100000000"}) {
+        CAPTURE(text);
+        CHECK(!parse_date_in_digits(text));
+    }
+    CHECK(read_clock(Stamps{"202011", "202012", "202101"}).kind == Clock::Kind::instants);
+    CHECK(read_clock(Stamps{"202011", "202012", "202013"}).kind == Clock::Kind::numbers);
+    CHECK(read_clock(Stamps{"2024010100", "2024010199"}).kind == Clock::Kind::numbers);
+    CHECK(read_clock(Stamps{"202401", "20240201"}).kind == Clock::Kind::numbers);  // of two lengths
+    CHECK(read_clock(Stamps{"1704067200", "1704070800"}).epoch_unit == 1'000'000'000);
+    CHECK(read_clock(Stamps{"197001", "", "197002"}).times == Times{0, Clock::unknown, 31 * day});
+}

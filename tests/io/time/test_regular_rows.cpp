@@ -90,3 +90,21 @@ TEST_CASE("regular rows: strict refuses, and a wrong time does not take all memo
         regular({"1", "2", "3", "9000000"});
     });
 }
+
+TEST_CASE("regular rows: where at least half would be dropped, the clock is wrong") {
+    check_error(ErrorCode::invalid_file,
+                {"'f.csv'", "2 rows with the time of another one, such as '1', 2 of them with other values, of 4",
+                 "--time COLUMN", "--series COLUMN", "--as-is"},
+                [] {
+                    regular({"1", "1", "2", "2"});
+                });
+    CHECK(notes(regular({"1", "1", "2", "2", "3"}), "2 of them with other values"));
+    // Rows that say the same are lost without harm.
+    Table same = rows_at({"1", "1", "1", "2", "2"});
+    same.columns[0] = {7, 7, 7, 8, 8};
+    make_regular(same, "f.csv");
+    CHECK(same.columns[0] == std::vector<double>{7, 8});
+    Table as_is = rows_at({"1", "1", "2", "2"});
+    make_regular(as_is, "f.csv", RowPolicy::as_they_stand);
+    CHECK(as_is.rows() == 4);
+}

@@ -23,11 +23,19 @@ TEST_CASE("timestamp: timestamps are read and spelled alike") {
     CHECK(parse_timestamp("1970-01-01T01:00+01:00")->instant == 0);
 }
 
+TEST_CASE("timestamp: 24:00 is midnight at the end of the day") {
+    const auto stamp = parse_timestamp("2024-02-29 24:00");
+    REQUIRE(stamp);
+    CHECK(stamp->instant == parse_timestamp("2024-03-01 00:00")->instant);
+    CHECK(timestamp_text(stamp->instant, stamp->style) == "2024-03-01 00:00");
+    CHECK(parse_timestamp("2024-02-29T24:00:00Z")->instant == stamp->instant);
+}
+
 TEST_CASE("timestamp: what is no timestamp is not taken for one") {
-    for (const char* text :
-         {"", "today", "2026", "2026-13-01", "2026-02-30", "2026.11", "20261121", "1/2", "2026-11-21X02:13",
-          "2026-11-21T24:00", "2026-11-21T02:13:41.", "2026-11-21T02:13:41 CET", "1500-01-01",
-          "2026-11-21T02:13:41.1234567890", "2026-11-21T02:13+25:00", "2026-11-21T02:13Zulu"}) {
+    for (const char* text : {"", "today", "2026", "2026-13-01", "2026-02-30", "2026.11", "20261121", "1/2",
+                             "2026-11-21X02:13", "2026-11-21T24:01", "2026-11-21T25:00", "2026-11-21 24:00 AM",
+                             "2026-11-21T02:13:41.", "2026-11-21T02:13:41 CET", "1500-01-01",
+                             "2026-11-21T02:13:41.1234567890", "2026-11-21T02:13+25:00", "2026-11-21T02:13Zulu"}) {
         CAPTURE(text);
         CHECK(!parse_timestamp(text));
     }

@@ -30,7 +30,7 @@ public:
     [[nodiscard]] const std::vector<std::string>& notes() const { return notes_; }
     /// The sentence about a clock that is more than a column of dates; empty without.
     [[nodiscard]] const std::string& clock_note() const { return clock_note_; }
-    /// The columns of text that nobody asked for.
+    /// The columns of text that nobody asked for, in long form too.
     [[nodiscard]] const std::vector<std::size_t>& labels() const { return labels_; }
 
 private:
@@ -52,16 +52,16 @@ private:
                            [&](const ClockPart& part) { return part.position == position; });
     }
 
-    /// The times of day that belong to a column of dates.
-    [[nodiscard]] std::optional<std::size_t> times_of(std::size_t dates) const {
-        return find_time_of_day(names(), profiles_, dates,
-                                [&](std::size_t position) { return may_be_clock(position); });
-    }
+    /// A column of dates and what belongs to it: times of day, or hours. Empty where it is by itself.
+    [[nodiscard]] ClockParts with_times_of(std::size_t dates) const;
+
+    /// The same for a column that was asked for as the clock, and holds times of day or hours: with its dates.
+    [[nodiscard]] ClockParts with_dates_of(std::size_t times) const;
 
     /// Whether a column holds dates alone, as such or as numbers that are called so.
     [[nodiscard]] bool holds_dates(std::size_t position) const;
 
-    /// A date and a time of day in two columns, or years and months, are the clock together.
+    /// A date and a time of day or an hour in two columns, or years and months, are the clock together.
     void join_clock();
 
     void tell_joined();
@@ -70,6 +70,9 @@ private:
 
     /// Among columns of numbers: epoch times and dates in digits, and unless these are `epochs_alone` what counts rows.
     void choose_counting(bool epochs_alone);
+
+    /// Whether a column of numbers holds dates in digits that may be the clock.
+    [[nodiscard]] bool holds_dates_in_digits(std::size_t position) const;
 
     [[nodiscard]] bool has_other_numbers(std::size_t position) const;
 
@@ -82,14 +85,19 @@ private:
 
     void choose_all();
 
+    /// Whether a column is the first of a data frame, and counts its rows beside a clock.
+    [[nodiscard]] bool is_row_number(std::size_t position) const;
+
     /// A first column that counts is a row number more often than a series.
     void tell_doubtful();
 
     [[nodiscard]] bool is_second_clock(std::size_t position) const {
-        return clock_ && is_clock_name(names()[position]) && counting(profiles_[position]).is_epoch;
+        return clock_ && is_clock_name(names()[position]) &&
+               (profiles_[position].is_date_in_digits() || counting(profiles_[position]).is_epoch);
     }
 
-    /// Rows that are newest first go unnoticed where their times cannot be read.
+    /// Rows that are newest first go unnoticed where their times cannot be read. Throws where the format of dates is
+    /// given, or rows must be as they should.
     void tell_unread_clock(const std::vector<std::string>& texts);
 
     void tell_left_out(const std::vector<std::string>& left_out, const std::string& why);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <string>
 #include <string_view>
@@ -11,6 +12,7 @@
 #include <totograph/io/csv/gap_words.hpp>
 #include <totograph/io/csv/options.hpp>
 #include <totograph/io/csv/profile.hpp>
+#include <totograph/io/csv/series_labels.hpp>
 #include <totograph/io/csv/source.hpp>
 #include <totograph/io/csv/table.hpp>
 #include <totograph/io/text_file.hpp>
@@ -42,6 +44,9 @@ private:
 
     void read_times(const ColumnChoice& choice);
 
+    /// Throws where the order of dates is given, or rows must be as they should: the clock is not what it should be.
+    void refuse_unread(const std::vector<std::string>& stamps, DateOrder order) const;
+
     /// Columns that are the clock together have a name of all theirs, which no other column has.
     void name_clock(const ClockParts& parts);
 
@@ -50,7 +55,14 @@ private:
     void tell(const ColumnChoice& choice);
 
     /// Rows that share their times, told apart by text, are not repeated rows: dropping them would lose series.
-    void refuse_long_form(const ColumnChoice& choice) const;
+    void refuse_long_form(const ColumnChoice& choice);
+
+    /// The columns of text to name the series by, such as "host,metric", with those that were asked for; "" where no
+    /// others tell them apart.
+    std::string labels_of_series(const std::vector<std::int64_t>& times, const ColumnChoice& choice);
+
+    /// What columns say in each row.
+    std::vector<LabelNumbers> read_labels(const std::vector<std::size_t>& positions);
 
     /// In long form the columns asked for are series.
     void choose_series();

@@ -25,6 +25,8 @@ struct MarkEvidence {
     bool is_comma = false;
     bool has_unclear_point = false;
     bool has_unclear_comma = false;
+    bool has_short_whole = false;  ///< One without marks, whole, of three digits or fewer: it has no thousands.
+    bool has_long_whole = false;   ///< One without marks, whole, of more digits: nothing parts its thousands.
 
     void add(const MarkEvidence& other);
 };

@@ -37,9 +37,10 @@ struct ColumnProfile {
     double largest = 0;
     bool are_whole = true;     ///< Whether its numbers are plain and whole.
     bool has_hours = false;    ///< Whether a time in it has a time of day, too.
-    bool has_repeats = false;  ///< Whether a time in it stands twice in a row.
+    bool has_repeats = false;  ///< Whether a time or a date in digits in it stands twice in a row.
     std::string last_time{};
-    std::size_t times_of_day = 0;  ///< Of its texts those that are times of day, names of months, quarters.
+    std::size_t dates_in_digits = 0;  ///< Of its numbers those that are dates, as long as all are, of one length.
+    std::size_t times_of_day = 0;     ///< Of its texts those that are times of day, names of months, quarters.
     std::size_t month_names = 0;
     std::size_t quarters = 0;
 
@@ -55,6 +56,8 @@ struct ColumnProfile {
     [[nodiscard]] bool is_time_of_day() const {
         return times_of_day > 0 && times_of_day >= 9 * (filled() - times_of_day);
     }
+    /// Whether all of its numbers are dates in digits, of one length.
+    [[nodiscard]] bool is_date_in_digits() const { return is_numeric() && dates_in_digits == numbers; }
     /// Whether it holds whole numbers of this range alone.
     [[nodiscard]] bool is_within(double least, double most) const {
         return is_numeric() && are_whole && smallest >= least && largest <= most;
@@ -101,6 +104,8 @@ private:
     static void add_text(ColumnProfile& profile, std::string_view cell, std::size_t line);
 
     static void add_number(ColumnProfile& profile, std::string_view cell, std::size_t line, bool may_count);
+
+    static void add_date_in_digits(ColumnProfile& profile, std::string_view cell);
 
     static void add_unit(ColumnProfile& profile, std::string_view unit, bool is_zero, std::size_t line);
 

@@ -17,10 +17,11 @@ inline std::vector<std::string> csv_column_names(std::string_view text, std::str
     return detail::CsvSource(text, file_name, options, GapWords(options.gaps)).names();
 }
 
-/// The rows of one value of a column: a CSV text of their own, with commas, and without that column.
+/// The rows of one value of a column: a CSV text of their own, without that column.
 struct CsvPart {
     std::string value;
     std::string text;
+    char separator = ',';  ///< That of the whole text: between commas a decimal comma would say something else.
 };
 
 /// Splits a table in long form, where several columns hold numbers of what one column names: a part for each value of

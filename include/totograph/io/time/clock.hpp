@@ -55,6 +55,11 @@ std::int64_t epoch_unit_of(std::int64_t count, int decimals);
 /// "20260105" as a timestamp whose parts touch.
 std::optional<Timestamp> parse_compact_date(std::string_view text);
 
+/// A date of digits alone: a month ("202601"), a day ("20260105"), and what adds an hour, minutes and seconds to it
+/// ("2026010514", "202601051430", "20260105143000"); but for days, of the years 1900 to 2100, as counters and epoch
+/// times hardly ever are. An hour of 24 is midnight at the end of the day.
+std::optional<Timestamp> parse_date_in_digits(std::string_view text);
+
 /// Whether the dates of a column decide which of their parts is the day.
 struct DateDecision {
     std::optional<DateOrder> order;  ///< Nothing where they do not.
@@ -66,14 +71,17 @@ DateDecision decide_dates(const std::vector<std::string>& stamps);
 
 namespace detail {
 
-bool read_instants(const std::vector<std::string>& stamps, DateOrder order, bool is_compact, Clock& clock);
+bool read_instants(const std::vector<std::string>& stamps, DateOrder order, Clock& clock);
+
+/// Reads dates in digits, all of one length.
+bool read_dates_in_digits(const std::vector<std::string>& stamps, Clock& clock);
 
 bool read_numbers(const std::vector<std::string>& stamps, Clock& clock);
 
 }  // namespace detail
 
 /// Reads a column of timestamps: dates and times in the order `order` where they do not begin with their year, dates
-/// whose parts touch ("20260105"), or numbers. `labels` where they are none of these, or not all of one kind.
+/// in digits (`parse_date_in_digits`), or numbers. `labels` where they are none of these, or not all of one kind.
 Clock read_clock(const std::vector<std::string>& stamps, DateOrder order = DateOrder::year_first);
 
 }  // namespace totograph::io

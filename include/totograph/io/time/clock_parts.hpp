@@ -37,7 +37,7 @@ namespace detail {
 /// What columns of a role are called, and the numbers that they hold.
 struct PartKind {
     ClockPart::Role role{};
-    std::array<std::string_view, 5> names{};
+    std::array<std::string_view, 8> names{};
     double least = 0;
     double most = 0;
 };
@@ -47,7 +47,7 @@ inline constexpr std::array<PartKind, 6> part_kinds = {{
     {ClockPart::Role::quarter, {"quarter", "quarters", "qtr", "q", "quartal"}, 1, 4},
     {ClockPart::Role::month, {"month", "months", "mon", "mm", "monat"}, 1, 12},
     {ClockPart::Role::day, {"day", "days", "dayofmonth", "dd", "tag"}, 1, 31},
-    {ClockPart::Role::hour, {"hour", "hours", "hr", "hh", "stunde"}, 0, 23},
+    {ClockPart::Role::hour, {"hour", "hours", "hr", "hh", "he", "hourofday", "hourending", "stunde"}, 0, 24},
     {ClockPart::Role::minute, {"minute", "minutes", "mins", "minuten", "minuteofhour"}, 0, 59},
 }};
 
@@ -57,6 +57,13 @@ bool is_part(std::string_view name, const ColumnProfile& profile, const PartKind
 std::optional<int> part_number(std::string_view cell, ClockPart::Role role);
 
 std::string date_and_time(std::string_view date, std::string_view time);
+
+/// The first column, of those that are `free`, that holds a part of the clock.
+std::optional<std::size_t> find_part(const std::vector<std::string>& names, const std::vector<ColumnProfile>& profiles,
+                                     const PartKind& kind, const std::function<bool(std::size_t)>& free);
+
+/// "07:30" of the cells behind a date; empty where one holds no number.
+std::string hours_text(const ClockParts& parts, const std::vector<CsvField>& row);
 
 }  // namespace detail
 
@@ -70,6 +77,11 @@ ClockParts find_calendar_columns(const std::vector<std::string>& names, const st
 std::optional<std::size_t> find_time_of_day(const std::vector<std::string>& names,
                                             const std::vector<ColumnProfile>& profiles, std::size_t dates,
                                             const std::function<bool(std::size_t)>& free);
+
+/// A column of dates and those, of the columns that are `free`, of the hours and minutes that belong to it; empty
+/// without hours, and where the dates are not repeated: a day has several hours.
+ClockParts find_hours(const std::vector<std::string>& names, const std::vector<ColumnProfile>& profiles,
+                      std::size_t dates, const std::function<bool(std::size_t)>& free);
 
 /// The timestamp of a row, from the parts that its cells hold; empty where one is missing.
 std::string clock_text(const ClockParts& parts, const std::vector<CsvField>& row);

@@ -65,6 +65,9 @@ private:
 
     void drop_repeated();
 
+    /// Where half of the rows differ from another one of their time, their clock is not what it was taken for.
+    void refuse_repeated(const std::string& what, std::size_t different) const;
+
     [[nodiscard]] bool is_same(std::size_t a, std::size_t b) const;
 
     /// How many rows are missing before a row.
@@ -88,8 +91,9 @@ private:
 /// first is kept) and those without a time, and adds gaps for missing ones; a note in the table tells each thing that
 /// was done. Tables without a clock stay as they are.
 ///
-/// Throws `Error(invalid_file)` with the policy `strict` instead of doing any of it, and where so many rows are missing
-/// that a time is probably wrong.
+/// Throws `Error(invalid_file)` with the policy `strict` instead of doing any of it, where at least half of the rows
+/// (and two) would be dropped though their values differ, and where so many rows are missing that a time is probably
+/// wrong.
 void make_regular(Table& table, std::string_view file_name, RowPolicy policy = RowPolicy::repair);
 
 }  // namespace totograph::io

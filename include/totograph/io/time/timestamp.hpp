@@ -31,7 +31,9 @@ struct TimestampStyle {
     std::string pattern{};       ///< That of a `NamedDate`; "" for a date in digits.
 
     bool has_time = false;
+    bool has_minutes = true;
     bool has_seconds = false;
+    bool has_colons = true;       ///< "2026010514" has none.
     std::string separator = "T";  ///< between the date and the time
     bool has_two_digit_hours = true;
     std::string half_day;  ///< "" on a clock of 24 hours, else what stands before the letter, and "AM" or "am"
@@ -111,8 +113,9 @@ DateReading date_reading(std::string_view text);
 
 /// Reads "2026-11-21", "2026-11-21T02:13", "2026/11/21 02:13:41.250+01:00" and the like, and dates that do not begin
 /// with their year ("21.11.2026 2:13", "11/21/2026, 2:13:41 PM") in the order `order`; and dates with the name of a
-/// month, and quarters ("05-Jan-2024 2:13", "Jan 5, 2024", "2024 Jan", "2024-Q1"). Nothing where the text is
-/// something else or lies outside the years 1700 to 2250 (the reach of 64-bit nanoseconds).
+/// month, and quarters ("05-Jan-2024 2:13", "Jan 5, 2024", "2024 Jan", "2024-Q1"). The time 24:00 is midnight at the
+/// end of its day. Nothing where the text is something else or lies outside the years 1700 to 2250 (the reach of 64-bit
+/// nanoseconds).
 std::optional<Timestamp> parse_timestamp(std::string_view text, DateOrder order = DateOrder::year_first);
 
 /// The date and time of day of an instant on a clock `offset_seconds` ahead of UTC.

@@ -76,6 +76,11 @@ TOTOGRAPH_INLINE std::optional<DecimalMark> decide_mark(const MarkEvidence& colu
     if (file.is_comma || (separator != ',' && file.has_unclear_comma && file.has_unclear_point)) {
         return std::nullopt;
     }
+    // Decimals would be there in each number, and thousands are not: "980" above "1.010" may be either.
+    const bool has_bare = column.has_short_whole && !column.has_long_whole;
+    if (has_bare && (column.has_unclear_point || separator != ',')) {
+        return std::nullopt;
+    }
     // A comma that may stand inside a field is a decimal mark; in quotes, between other commas, it parts thousands.
     return column.has_unclear_comma && separator != ',' ? DecimalMark::comma : DecimalMark::point;
 }

@@ -20,6 +20,7 @@
 #include <totograph/io/text.hpp>
 #include <totograph/io/time/clock.hpp>
 #include <totograph/io/time/clock_parts.hpp>
+#include <totograph/io/time/regular_rows.hpp>
 
 namespace totograph::io::detail {
 
@@ -82,12 +83,39 @@ TOTOGRAPH_INLINE void ColumnChoice::choose_named() {
 
 TOTOGRAPH_INLINE bool ColumnChoice::holds_dates(std::size_t position) const {
     const ColumnProfile& profile = profiles_[position];
-    return profile.is_date() || (profile.is_numeric() && is_clock_name(names()[position]) &&
-                                 parse_compact_date(profile.first_cell).has_value());
+    constexpr std::size_t digits_of_day = 8;
+    return profile.is_date() || (profile.is_date_in_digits() && profile.first_cell.size() == digits_of_day &&
+                                 is_clock_name(names()[position]));
+}
+
+TOTOGRAPH_INLINE ClockParts ColumnChoice::with_times_of(std::size_t dates) const {
+    const auto is_free = [&](std::size_t position) { return may_be_clock(position) || position == clock_; };
+    if (!holds_dates(dates)) {
+        return {};
+    }
+    if (const std::optional<std::size_t> times = find_time_of_day(names(), profiles_, dates, is_free)) {
+        return {{dates, ClockPart::Role::date}, {*times, ClockPart::Role::time_of_day}};
+    }
+    return find_hours(names(), profiles_, dates, is_free);
+}
+
+TOTOGRAPH_INLINE ClockParts ColumnChoice::with_dates_of(std::size_t times) const {
+    for (std::size_t position = 0; position < names().size(); ++position) {
+        if (!may_be_clock(position) || !holds_dates(position)) {
+            continue;
+        }
+        if (profiles_[times].is_time_of_day()) {
+            return {{position, ClockPart::Role::date}, {times, ClockPart::Role::time_of_day}};
+        }
+        ClockParts parts = with_times_of(position);
+        if (std::any_of(parts.begin(), parts.end(), [&](const ClockPart& part) { return part.position == times; })) {
+            return parts;
+        }
+    }
+    return {};
 }
 
 TOTOGRAPH_INLINE void ColumnChoice::join_clock() {
-    using Role = ClockPart::Role;
     if (!clock_) {
         choose_counting(true);
     }
@@ -98,22 +126,14 @@ TOTOGRAPH_INLINE void ColumnChoice::join_clock() {
     if (!clock_ && parts_.empty()) {
         choose_counting(false);
     }
-    if (clock_ && holds_dates(*clock_)) {
-        if (const std::optional<std::size_t> times = times_of(*clock_)) {
-            parts_ = {{*clock_, Role::date}, {*times, Role::time_of_day}};
-        }
-    } else if (clock_ && profiles_[*clock_].is_time_of_day()) {
-        for (std::size_t position = 0; position < names().size() && parts_.empty(); ++position) {
-            if (may_be_clock(position) && holds_dates(position)) {
-                parts_ = {{position, Role::date}, {*clock_, Role::time_of_day}};
-            }
-        }
+    if (clock_) {
+        parts_ = holds_dates(*clock_) ? with_times_of(*clock_) : with_dates_of(*clock_);
     }
     if (!parts_.empty()) {
         clock_ = parts_.front().position;
         tell_joined();
     } else if (clock_) {
-        parts_ = {{*clock_, Role::stamp}};
+        parts_ = {{*clock_, ClockPart::Role::stamp}};
     }
 }
 
@@ -126,7 +146,11 @@ TOTOGRAPH_INLINE void ColumnChoice::tell_joined() {
                    in_quotes(names()[parts_[part].position], 40);
     }
     const bool is_date = parts_.front().role == ClockPart::Role::date;
+    const bool has_24 = std::any_of(parts_.begin(), parts_.end(), [&](const ClockPart& part) {
+        return part.role == ClockPart::Role::hour && profiles_[part.position].largest == 24;
+    });
     clock_note_ = "Columns " + columns + " are taken together as the clock." +
+                  (has_24 ? " Hour 24 is midnight at the end of the day." : "") +
                   (is_date ? "" : " Ask for one of them by name to have it as values.");
     notes_.push_back(clock_note_);
 }
@@ -135,7 +159,7 @@ TOTOGRAPH_INLINE void ColumnChoice::choose_clock() {
     std::optional<std::size_t> constant;
     for (std::size_t position = 0; position < names().size(); ++position) {
         if (may_be_clock(position) && profiles_[position].is_time()) {
-            if (!profiles_[position].is_constant || (holds_dates(position) && times_of(position))) {
+            if (!profiles_[position].is_constant || !with_times_of(position).empty()) {
                 clock_ = position;
                 return;
             }
@@ -155,11 +179,11 @@ TOTOGRAPH_INLINE void ColumnChoice::choose_counting(bool epochs_alone) {
             continue;
         }
         const CountingColumn column = counting(profiles_[position]);
-        const bool is_date = parse_compact_date(profiles_[position].first_cell).has_value();
+        const bool is_date = holds_dates_in_digits(position);
         const bool is_named = is_clock_name(names()[position]) || (position == 0 && source_.has_index());
         const bool is_counter = !epochs_alone && column.is_regular && column.is_rising;
         if (is_named && (column.is_epoch || is_date || is_counter)) {
-            set_counting(position, column.is_epoch, is_date);
+            set_counting(position, column.is_epoch && !is_date, is_date);
             return;
         }
         // Counters of events pass through the same numbers. Their steps vary, and one by itself is what is asked
@@ -169,8 +193,18 @@ TOTOGRAPH_INLINE void ColumnChoice::choose_counting(bool epochs_alone) {
         }
     }
     if (other) {
-        set_counting(*other, true, false);
+        const bool is_date = holds_dates_in_digits(*other);
+        set_counting(*other, !is_date, is_date);
     }
+}
+
+TOTOGRAPH_INLINE bool ColumnChoice::holds_dates_in_digits(std::size_t position) const {
+    const ColumnProfile& profile = profiles_[position];
+    if (!profile.is_date_in_digits()) {
+        // Days with a wrong one among them are a clock none the less.
+        return profile.is_numeric() && parse_compact_date(profile.first_cell).has_value();
+    }
+    return !profile.is_constant || profile.numbers == 1 || !with_times_of(position).empty();
 }
 
 TOTOGRAPH_INLINE bool ColumnChoice::has_other_numbers(std::size_t position) const {
@@ -216,13 +250,16 @@ TOTOGRAPH_INLINE void ColumnChoice::check_numeric(std::size_t position) const {
 }
 
 TOTOGRAPH_INLINE void ColumnChoice::check_asked() {
+    std::vector<std::string> texts;
     for (std::size_t position = 0; position < names().size(); ++position) {
         if (is_asked_[position] && !is_clock(position) && !profiles_[position].is_empty()) {
             check_numeric(position);
         } else if (!is_asked_[position] && !is_clock(position) && profiles_[position].texts > 0) {
             labels_.push_back(position);
+            texts.push_back(names()[position]);
         }
     }
+    tell_unread_clock(texts);
 }
 
 TOTOGRAPH_INLINE void ColumnChoice::choose_all() {
@@ -234,7 +271,11 @@ TOTOGRAPH_INLINE void ColumnChoice::choose_all() {
         if (is_clock(position)) {
             continue;
         }
-        if (profile.is_empty()) {
+        if (is_row_number(position)) {
+            notes_.push_back("Column " + in_quotes(names()[position]) +
+                             " without a name counts the rows and is left out. Ask for it by name to have it as "
+                             "values.");
+        } else if (profile.is_empty()) {
             // Nobody misses a column that has neither a name nor values: the line ends with separators.
             empty.push_back(names()[position]);
         } else if (profile.is_numeric()) {
@@ -263,6 +304,17 @@ TOTOGRAPH_INLINE void ColumnChoice::choose_all() {
     }
 }
 
+TOTOGRAPH_INLINE bool ColumnChoice::is_row_number(std::size_t position) const {
+    const std::vector<double>& counts = profiles_[position].counts;
+    if (position != 0 || !source_.has_index() || !clock_ || counts.size() < 2 ||
+        counts.size() != profiles_[position].filled()) {
+        return false;
+    }
+    const bool begins = counts.front() == 0 || counts.front() == 1;
+    return begins && std::adjacent_find(counts.begin(), counts.end(),
+                                        [](double one, double next) { return next != one + 1; }) == counts.end();
+}
+
 TOTOGRAPH_INLINE void ColumnChoice::tell_doubtful() {
     if (clock_ || values_.size() < 2 || values_.front() != 0 || profiles_[0].counts.size() < 3) {
         return;
@@ -279,6 +331,13 @@ TOTOGRAPH_INLINE void ColumnChoice::tell_unread_clock(const std::vector<std::str
     const auto clock =
         std::find_if(texts.begin(), texts.end(), [](const std::string& name) { return is_clock_name(name); });
     if (!clock_ && clock != texts.end()) {
+        if (options_.dates || options_.rows == RowPolicy::strict) {
+            fail(ErrorCode::invalid_file,
+                 "Column " + in_quotes(*clock) + " of " + source_.file() +
+                     " has no times that can be read. Give them a spelling that can, such as 2024-01-31 10:00, or " +
+                     (options_.dates ? "leave --date-format out."
+                                     : "leave --strict out to have the rows in the order of the file."));
+        }
         notes_.push_back("Column " + in_quotes(*clock) +
                          " has no times that can be read; the rows are taken in the order of the file, the oldest "
                          "first.");
@@ -298,7 +357,8 @@ TOTOGRAPH_INLINE void ColumnChoice::choose_value() {
     if (values_.empty()) {
         std::vector<std::string> candidates;
         for (std::size_t position = 0; position < names().size(); ++position) {
-            if (!is_asked_[position] && !is_clock(position) && profiles_[position].is_numeric()) {
+            if (!is_asked_[position] && !is_clock(position) && !is_row_number(position) &&
+                profiles_[position].is_numeric()) {
                 values_.push_back(position);
                 candidates.push_back(names()[position]);
             }
@@ -312,6 +372,11 @@ TOTOGRAPH_INLINE void ColumnChoice::choose_value() {
         }
     }
     check_numeric(values_.front());
+    for (std::size_t position = 0; position < names().size(); ++position) {
+        if (!is_asked_[position] && !is_clock(position) && profiles_[position].texts > 0) {
+            labels_.push_back(position);
+        }
+    }
     if (series_.empty()) {
         fail(ErrorCode::invalid_argument,
              "The values of " + source_.file() +

@@ -5,10 +5,13 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <filesystem>
+#include <numeric>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -18,8 +21,10 @@
 #include <totograph/io/csv/columns.hpp>
 #include <totograph/io/csv/gap_words.hpp>
 #include <totograph/io/csv/long_form.hpp>
+#include <totograph/io/csv/names.hpp>
 #include <totograph/io/csv/options.hpp>
 #include <totograph/io/csv/profile.hpp>
+#include <totograph/io/csv/series_labels.hpp>
 #include <totograph/io/csv/source.hpp>
 #include <totograph/io/csv/table.hpp>
 #include <totograph/io/csv/text_encoding.hpp>
@@ -40,7 +45,8 @@ TOTOGRAPH_INLINE Table CsvReader::read() {
     read_times(choice);
     tell(choice);
     if (!options_.series.empty()) {
-        table_ = pivot(std::move(table_), series_, file_name_);
+        table_ = pivot(std::move(table_), series_, file_name_, options_.rows,
+                       [&](const std::vector<std::int64_t>& times) { return labels_of_series(times, choice); });
     } else {
         refuse_long_form(choice);
     }
@@ -154,9 +160,30 @@ TOTOGRAPH_INLINE void CsvReader::read_times(const ColumnChoice& choice) {
     }
     table_.clock = read_clock(stamps, order);
     if (table_.clock.kind == Clock::Kind::labels) {
+        refuse_unread(stamps, order);
         table_.notes.push_back("The timestamps in column " + in_quotes(table_.timestamp_name) +
                                " cannot be read as times; the rows are taken in the order of the file.");
     }
+}
+
+TOTOGRAPH_INLINE void CsvReader::refuse_unread(const std::vector<std::string>& stamps, DateOrder order) const {
+    if (!options_.dates && options_.rows != RowPolicy::strict) {
+        return;
+    }
+    const auto unread = std::find_if(stamps.begin(), stamps.end(), [&](const std::string& stamp) {
+        return !stamp.empty() && !parse_timestamp(stamp, order);
+    });
+    const std::string what = "The timestamps in column " + in_quotes(table_.timestamp_name) + " of " + source_.file() +
+                             (unread == stamps.end() ? "" : ", such as " + in_quotes(*unread) + ",") +
+                             " cannot be read as times";
+    if (!options_.dates) {
+        throw Error(ErrorCode::invalid_file, what + ". Without --strict the rows are taken in the order of the file.");
+    }
+    const std::string given = order == DateOrder::day_first     ? "with the day first (--date-format dmy)"
+                              : order == DateOrder::month_first ? "with the month first (--date-format mdy)"
+                                                                : "with the year first (--date-format ymd)";
+    throw Error(ErrorCode::invalid_file,
+                what + " " + given + ". Say the order that they have, or leave --date-format out to have it found.");
 }
 
 TOTOGRAPH_INLINE void CsvReader::name_clock(const ClockParts& parts) {
@@ -201,7 +228,7 @@ TOTOGRAPH_INLINE void CsvReader::tell(const ColumnChoice& choice) {
     }
 }
 
-TOTOGRAPH_INLINE void CsvReader::refuse_long_form(const ColumnChoice& choice) const {
+TOTOGRAPH_INLINE void CsvReader::refuse_long_form(const ColumnChoice& choice) {
     if (!table_.clock.is_known() || choice.labels().empty() || options_.rows == RowPolicy::as_they_stand) {
         return;
     }
@@ -211,13 +238,46 @@ TOTOGRAPH_INLINE void CsvReader::refuse_long_form(const ColumnChoice& choice) co
     if (2 * distinct > times.size()) {
         return;
     }
-    const std::string& label = source_.names()[choice.labels().front()];
+    const std::string labels = labels_of_series(table_.clock.times, choice);
+    if (labels.empty()) {
+        return;  // All rows are of one series.
+    }
     throw Error(ErrorCode::invalid_file,
                 "The file " + source_.file() + " has " + std::to_string(times.size()) + " rows at " +
                     std::to_string(distinct) + (distinct == 1 ? " time" : " times") +
-                    ": several series stand below each other. Say which column names them, and which one holds "
-                    "the values (--series " +
-                    label + " --value " + table_.names.front() + ").");
+                    ": several series stand below each other. Say which columns name them, and which one "
+                    "holds the values (--series " +
+                    labels + " --value " + table_.names.front() + ").");
+}
+
+TOTOGRAPH_INLINE std::string CsvReader::labels_of_series(const std::vector<std::int64_t>& times,
+                                                         const ColumnChoice& choice) {
+    constexpr std::size_t most_labels = 16;  // More take minutes to choose from, and hardly any file has them.
+    std::vector<std::size_t> positions = choice.series();
+    const std::size_t given_count = positions.size();
+    const std::size_t count = std::min(choice.labels().size(), most_labels);
+    positions.insert(positions.end(), choice.labels().begin(),
+                     choice.labels().begin() + static_cast<std::ptrdiff_t>(count));
+    std::vector<std::size_t> given(given_count);
+    std::iota(given.begin(), given.end(), std::size_t{0});
+    const std::vector<std::size_t> chosen = fewest_labels(times, read_labels(positions), given);
+    std::string names;
+    for (const std::size_t label : chosen) {
+        names += (names.empty() ? "" : ",") + source_.names()[positions[label]];
+    }
+    return chosen.size() > given_count ? names : "";
+}
+
+TOTOGRAPH_INLINE std::vector<LabelNumbers> CsvReader::read_labels(const std::vector<std::size_t>& positions) {
+    std::vector<LabelNumbers> labels(positions.size());
+    std::vector<std::unordered_map<std::string, std::size_t>> known(positions.size());
+    source_.each_row([&](const CsvSource::Record& record) {
+        for (std::size_t label = 0; label < positions.size(); ++label) {
+            const std::size_t next = known[label].size();
+            labels[label].push_back(known[label].emplace(record[positions[label]].text, next).first->second);
+        }
+    });
+    return labels;
 }
 
 TOTOGRAPH_INLINE void CsvReader::choose_series() {

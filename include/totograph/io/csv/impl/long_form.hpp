@@ -4,8 +4,10 @@
 #include <totograph/io/csv/long_form.hpp>
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <string>
 #include <string_view>
@@ -18,10 +20,14 @@
 #include <totograph/io/csv/names.hpp>
 #include <totograph/io/csv/table.hpp>
 #include <totograph/io/text.hpp>
+#include <totograph/io/time/clock.hpp>
+#include <totograph/io/time/regular_rows.hpp>
 
 namespace totograph::io {
 
-TOTOGRAPH_INLINE Table pivot(Table rows, const std::vector<std::string>& series, std::string_view file_name) {
+TOTOGRAPH_INLINE Table pivot(Table rows, const std::vector<std::string>& series, std::string_view file_name,
+                             RowPolicy policy,
+                             const std::function<std::string(const std::vector<std::int64_t>&)>& labels) {
     const std::string file = in_quotes(file_name, longest_quote);
     if (!rows.clock.is_known()) {
         throw Error(ErrorCode::invalid_file,
@@ -51,6 +57,7 @@ TOTOGRAPH_INLINE Table pivot(Table rows, const std::vector<std::string>& series,
     table.columns.assign(names.size(), std::vector<double>(times.size(), std::numeric_limits<double>::quiet_NaN()));
     std::vector<std::vector<bool>> is_known(names.size(), std::vector<bool>(times.size()));
     table.timestamps.resize(times.size());
+    std::vector<detail::RepeatedValues> repeats(names.size());
     std::size_t repeated = 0;
     for (std::size_t i = 0; i < series.size(); ++i) {
         const auto row =
@@ -59,12 +66,38 @@ TOTOGRAPH_INLINE Table pivot(Table rows, const std::vector<std::string>& series,
         if (table.timestamps[row].empty()) {
             table.timestamps[row] = std::move(rows.timestamps[i]);
         }
+        const double value = rows.columns[0][i];
+        ++repeats[column].values;
         if (is_known[column][row]) {
+            const double first = table.columns[column][row];
+            const bool is_same = first == value || (std::isnan(first) && std::isnan(value)) ||
+                                 rows.clock.times[i] == Clock::unknown;  // such rows are left out anyway
+            ++repeats[column].repeated;
+            repeats[column].different += is_same ? 0 : 1;
             ++repeated;
             continue;
         }
         is_known[column][row] = true;
-        table.columns[column][row] = rows.columns[0][i];
+        table.columns[column][row] = value;
+    }
+    for (std::size_t column = 0; column < names.size(); ++column) {
+        if (repeats[column].are_many()) {
+            const std::string others = labels ? labels(rows.clock.times) : "";
+            throw Error(ErrorCode::invalid_file,
+                        "The file " + file + " has " + std::to_string(repeats[column].values) +
+                            " values of the series " + in_quotes(names[column]) + ", " +
+                            std::to_string(repeats[column].repeated) + " of them at a time that has one already (" +
+                            std::to_string(repeats[column].different) +
+                            " with another number): several series go by that name. Name all the columns that tell "
+                            "them apart (--series " +
+                            (others.empty() ? "COLUMN,COLUMN" : others) + ").");
+        }
+    }
+    if (repeated > 0 && policy == RowPolicy::strict) {
+        throw Error(ErrorCode::invalid_file, "The file " + file + " has " + std::to_string(repeated) +
+                                                 (repeated == 1 ? " value" : " values") +
+                                                 " of a series at a time that has one already. Without --strict the "
+                                                 "first of each is kept.");
     }
     std::vector<std::string> reserved = {table.timestamp_name};
     reserved.insert(reserved.end(), names.begin(), names.end());

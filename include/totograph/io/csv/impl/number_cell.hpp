@@ -19,6 +19,8 @@ TOTOGRAPH_INLINE void MarkEvidence::add(const MarkEvidence& other) {
     is_comma = is_comma || other.is_comma;
     has_unclear_point = has_unclear_point || other.has_unclear_point;
     has_unclear_comma = has_unclear_comma || other.has_unclear_comma;
+    has_short_whole = has_short_whole || other.has_short_whole;
+    has_long_whole = has_long_whole || other.has_long_whole;
 }
 
 namespace detail {
@@ -149,7 +151,9 @@ TOTOGRAPH_INLINE MarkEvidence evidence_of(std::string_view digits) {
     const std::size_t comma = digits.rfind(',');
     const std::size_t point = digits.rfind('.');
     if (comma == std::string_view::npos && point == std::string_view::npos) {
-        return {};
+        const bool is_whole = digits.find_first_of("eE") == std::string_view::npos;
+        const bool is_short = digits.size() <= (digits.starts_with('-') ? 4U : 3U);
+        return {.has_short_whole = is_whole && is_short, .has_long_whole = is_whole && !is_short};
     }
     if (comma != std::string_view::npos && point != std::string_view::npos) {
         return {.is_point = point > comma, .is_comma = comma > point};

@@ -20,6 +20,7 @@
 #include <totograph/io/csv/number_cell.hpp>
 #include <totograph/io/csv/units.hpp>
 #include <totograph/io/text.hpp>
+#include <totograph/io/time/clock.hpp>
 #include <totograph/io/time/named_date.hpp>
 #include <totograph/io/time/timestamp.hpp>
 
@@ -136,9 +137,8 @@ TOTOGRAPH_INLINE void ColumnProfiler::add_number(ColumnProfile& profile, std::st
     ++profile.numbers;
     const Decimal plain = parse_decimal(cell);
     if (plain.kind == DecimalKind::number) {
-        if (cell.find('.') != std::string_view::npos) {
-            profile.marks.add(evidence_of(cell.starts_with('+') ? cell.substr(1) : cell));
-        }
+        profile.marks.add(evidence_of(cell.starts_with('+') ? cell.substr(1) : cell));
+        add_date_in_digits(profile, cell);
         add_unit(profile, "", plain.value == 0, line);
         add_count(profile, plain.value, may_count);
         profile.smallest = profile.numbers == 1 ? plain.value : std::min(profile.smallest, plain.value);
@@ -151,6 +151,16 @@ TOTOGRAPH_INLINE void ColumnProfiler::add_number(ColumnProfile& profile, std::st
     const std::optional<NumberParts> parts = split_number(cell);
     profile.marks.add(evidence_of(parts->digits));
     add_unit(profile, parts->unit, parts->digits.find_first_of("123456789") == std::string::npos, line);
+}
+
+TOTOGRAPH_INLINE void ColumnProfiler::add_date_in_digits(ColumnProfile& profile, std::string_view cell) {
+    const bool are_dates = profile.dates_in_digits + 1 == profile.numbers;
+    if (!are_dates || cell.size() != profile.first_cell.size() || !parse_date_in_digits(cell)) {
+        return;
+    }
+    ++profile.dates_in_digits;
+    profile.has_repeats = profile.has_repeats || profile.last_time == cell;
+    profile.last_time = cell;
 }
 
 TOTOGRAPH_INLINE void ColumnProfiler::add_unit(ColumnProfile& profile, std::string_view unit, bool is_zero,

@@ -30,12 +30,15 @@ TOTOGRAPH_INLINE std::vector<CsvPart> split_csv(std::string_view text, std::stri
                     "The file " + source.file() + " has no column " + in_quotes(std::string(column)) + ".");
     }
     const auto place = static_cast<std::size_t>(found - source.names().begin());
+    const char separator = source.separator();
     const auto add_row = [&](std::string& to, const auto& cell_at, bool is_header) {
         bool is_first = true;
         for (std::size_t i = 0; i < source.names().size(); ++i) {
             if (i != place) {
-                to += is_first ? "" : ",";
-                detail::append_csv_text(to, cell_at(i), ',', is_header);
+                if (!is_first) {
+                    to += separator;
+                }
+                detail::append_csv_text(to, cell_at(i), separator, is_header);
                 is_first = false;
             }
         }
@@ -52,7 +55,7 @@ TOTOGRAPH_INLINE std::vector<CsvPart> split_csv(std::string_view text, std::stri
         }
         const auto [known, is_new] = places.try_emplace(value, parts.size());
         if (is_new) {
-            parts.push_back({value, ""});
+            parts.push_back({value, "", separator});
             add_row(
                 parts.back().text, [&](std::size_t i) { return std::string_view(source.names()[i]); }, true);
         }

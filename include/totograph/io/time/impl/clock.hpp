@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <chrono>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -112,6 +113,40 @@ TOTOGRAPH_INLINE std::optional<Timestamp> parse_compact_date(std::string_view te
     return stamp;
 }
 
+TOTOGRAPH_INLINE std::optional<Timestamp> parse_date_in_digits(std::string_view text) {
+    if (text.size() == 8) {
+        return parse_compact_date(text);
+    }
+    if (text.size() < 6 || text.size() > 14 || text.size() % 2 != 0) {
+        return std::nullopt;
+    }
+    detail::FieldReader reader(text);
+    std::int64_t year = 0, month = 0, day = 1, hour = 0, minute = 0, second = 0;
+    if (!reader.digits(4, year) || year < 1900 || year > 2100 || !reader.digits(2, month)) {
+        return std::nullopt;
+    }
+    for (std::int64_t* part : {&day, &hour, &minute, &second}) {
+        if (!reader.done() && !reader.digits(2, *part)) {
+            return std::nullopt;
+        }
+    }
+    const std::optional<std::chrono::sys_days> date = detail::day_of(year, month, day);
+    const std::int64_t second_of_day = hour * 3600 + minute * 60 + second;
+    if (!date || minute > 59 || second > 59 || second_of_day > seconds_per_day) {
+        return std::nullopt;
+    }
+    Timestamp stamp;
+    stamp.instant = (date->time_since_epoch().count() * seconds_per_day + second_of_day) * nanoseconds_per_second;
+    stamp.style.date_separator = '\0';
+    stamp.style.separator = "";
+    stamp.style.has_colons = false;
+    stamp.style.has_day = text.size() >= 8;
+    stamp.style.has_time = text.size() >= 10;
+    stamp.style.has_minutes = text.size() >= 12;
+    stamp.style.has_seconds = text.size() >= 14;
+    return stamp;
+}
+
 TOTOGRAPH_INLINE DateDecision decide_dates(const std::vector<std::string>& stamps) {
     bool any = false;
     DateReading all{true, true};
@@ -135,18 +170,37 @@ TOTOGRAPH_INLINE DateDecision decide_dates(const std::vector<std::string>& stamp
 
 namespace detail {
 
-TOTOGRAPH_INLINE bool read_instants(const std::vector<std::string>& stamps, DateOrder order, bool is_compact,
-                                    Clock& clock) {
+TOTOGRAPH_INLINE bool read_instants(const std::vector<std::string>& stamps, DateOrder order, Clock& clock) {
     clock.times.clear();
     for (const std::string& text : stamps) {
         if (text.empty()) {
             clock.times.push_back(Clock::unknown);
             continue;
         }
-        std::optional<Timestamp> stamp = is_compact ? parse_compact_date(text) : parse_timestamp(text, order);
+        std::optional<Timestamp> stamp = parse_timestamp(text, order);
         if (!stamp) {
             return false;
         }
+        clock.times.push_back(stamp->instant);
+        clock.style = std::move(stamp->style);
+    }
+    clock.kind = Clock::Kind::instants;
+    return true;
+}
+
+TOTOGRAPH_INLINE bool read_dates_in_digits(const std::vector<std::string>& stamps, Clock& clock) {
+    clock.times.clear();
+    std::size_t length = 0;
+    for (const std::string& text : stamps) {
+        if (text.empty()) {
+            clock.times.push_back(Clock::unknown);
+            continue;
+        }
+        std::optional<Timestamp> stamp = parse_date_in_digits(text);
+        if (!stamp || (length > 0 && text.size() != length)) {
+            return false;
+        }
+        length = text.size();
         clock.times.push_back(stamp->instant);
         clock.style = std::move(stamp->style);
     }
@@ -185,9 +239,8 @@ TOTOGRAPH_INLINE Clock read_clock(const std::vector<std::string>& stamps, DateOr
     for (const std::string& text : stamps) {
         any = any || !text.empty();
     }
-    const bool is_read =
-        any && (detail::read_instants(stamps, order, false, clock) ||
-                detail::read_instants(stamps, order, true, clock) || detail::read_numbers(stamps, clock));
+    const bool is_read = any && (detail::read_instants(stamps, order, clock) ||
+                                 detail::read_dates_in_digits(stamps, clock) || detail::read_numbers(stamps, clock));
     if (!is_read) {
         clock = Clock();
         clock.kind = stamps.empty() ? Clock::Kind::none : Clock::Kind::labels;

@@ -59,6 +59,29 @@ TOTOGRAPH_INLINE std::string date_and_time(std::string_view date, std::string_vi
     return std::string(date) + " " + std::string(time);
 }
 
+TOTOGRAPH_INLINE std::optional<std::size_t> find_part(const std::vector<std::string>& names,
+                                                      const std::vector<ColumnProfile>& profiles, const PartKind& kind,
+                                                      const std::function<bool(std::size_t)>& free) {
+    for (std::size_t position = 0; position < names.size(); ++position) {
+        if (free(position) && is_part(names[position], profiles[position], kind)) {
+            return position;
+        }
+    }
+    return std::nullopt;
+}
+
+TOTOGRAPH_INLINE std::string hours_text(const ClockParts& parts, const std::vector<CsvField>& row) {
+    std::string text;
+    for (std::size_t part = 1; part < parts.size(); ++part) {
+        const std::optional<int> number = part_number(without_blanks(row[parts[part].position].text), parts[part].role);
+        if (!number) {
+            return "";
+        }
+        text += (text.empty() ? "" : ":") + two_digits(*number);
+    }
+    return text + (parts.size() == 2 ? ":00" : "");
+}
+
 }  // namespace detail
 
 TOTOGRAPH_INLINE ClockParts find_calendar_columns(const std::vector<std::string>& names,
@@ -74,11 +97,8 @@ TOTOGRAPH_INLINE ClockParts find_calendar_columns(const std::vector<std::string>
         if ((is_finer && !has_coarser) || (kind.role == Role::month && has_quarter)) {
             continue;
         }
-        for (std::size_t position = 0; position < names.size(); ++position) {
-            if (free(position) && detail::is_part(names[position], profiles[position], kind)) {
-                parts.push_back({position, kind.role});
-                break;
-            }
+        if (const std::optional<std::size_t> position = detail::find_part(names, profiles, kind, free)) {
+            parts.push_back({*position, kind.role});
         }
         if (parts.empty()) {
             return {};  // no years
@@ -100,6 +120,22 @@ TOTOGRAPH_INLINE std::optional<std::size_t> find_time_of_day(const std::vector<s
     return std::nullopt;
 }
 
+TOTOGRAPH_INLINE ClockParts find_hours(const std::vector<std::string>& names,
+                                       const std::vector<ColumnProfile>& profiles, std::size_t dates,
+                                       const std::function<bool(std::size_t)>& free) {
+    using Role = ClockPart::Role;
+    ClockParts parts = {{dates, Role::date}};
+    for (const detail::PartKind& kind : detail::part_kinds) {
+        const bool is_next = kind.role == (parts.size() == 1 ? Role::hour : Role::minute);
+        const std::optional<std::size_t> position =
+            is_next ? detail::find_part(names, profiles, kind, free) : std::nullopt;
+        if (position) {
+            parts.push_back({*position, kind.role});
+        }
+    }
+    return parts.size() > 1 && profiles[dates].has_repeats ? parts : ClockParts();
+}
+
 TOTOGRAPH_INLINE std::string clock_text(const ClockParts& parts, const std::vector<CsvField>& row) {
     using Role = ClockPart::Role;
     const auto cell = [&](std::size_t part) { return without_blanks(row[parts[part].position].text); };
@@ -107,7 +143,8 @@ TOTOGRAPH_INLINE std::string clock_text(const ClockParts& parts, const std::vect
         return row[parts[0].position].text;
     }
     if (parts[0].role == Role::date) {
-        return detail::date_and_time(cell(0), cell(1));
+        return detail::date_and_time(
+            cell(0), parts[1].role == Role::hour ? detail::hours_text(parts, row) : std::string(cell(1)));
     }
     std::string text;
     bool has_hour = false;

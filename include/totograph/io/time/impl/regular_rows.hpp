@@ -98,10 +98,22 @@ TOTOGRAPH_INLINE void RowRepair::drop_repeated() {
             different += is_same(row, row - 1) ? 0 : 1;
         }
     }
-    tell("has " + rows_text(lost) + " with the time of another one, such as " + stamp(first) +
-             (different > 0 ? ", " + std::to_string(different) + " of them with other values" : ""),
-         "the first row of each time is kept");
+    const std::string what = "has " + rows_text(lost) + " with the time of another one, such as " + stamp(first) +
+                             (different > 0 ? ", " + std::to_string(different) + " of them with other values" : "");
+    refuse_repeated(what, different);
+    tell(what, "the first row of each time is kept");
     keep(rows);
+}
+
+TOTOGRAPH_INLINE void RowRepair::refuse_repeated(const std::string& what, std::size_t different) const {
+    if (different < 2 || 2 * different < table_.rows()) {
+        return;
+    }
+    throw Error(ErrorCode::invalid_file,
+                "The file " + file_ + " " + what + ", of " + std::to_string(table_.rows()) +
+                    ": at least half of it would be lost, where times should hardly ever repeat. If another column "
+                    "holds the time, name it (--time COLUMN); if columns say which series a row is of, name them "
+                    "(--series COLUMN); else take the rows as they stand (--as-is).");
 }
 
 TOTOGRAPH_INLINE bool RowRepair::is_same(std::size_t a, std::size_t b) const {

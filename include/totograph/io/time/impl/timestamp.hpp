@@ -143,8 +143,9 @@ TOTOGRAPH_INLINE bool read_time(FieldReader& reader, TimestampStyle& style, std:
             return false;
         }
     }
-    if (!read_half_day(reader, style, hours) || !read_zone(reader, style) || hours > 23 || minutes > 59 ||
-        seconds > 60) {
+    const bool is_read = read_half_day(reader, style, hours) && read_zone(reader, style);
+    const bool is_end_of_day = hours == 24 && minutes + seconds + fraction == 0;
+    if (!is_read || (hours > 23 && !is_end_of_day) || minutes > 59 || seconds > 60) {
         return false;
     }
     nanoseconds = (hours * 3600 + minutes * 60 + seconds) * nanoseconds_per_second + fraction;
@@ -240,9 +241,12 @@ TOTOGRAPH_INLINE std::string time_of_day_text(std::int64_t nanosecond_of_day, co
         hour = hour % 12 == 0 ? 12 : hour % 12;
     }
     std::string text = style.has_two_digit_hours ? two_digits(hour) : std::to_string(hour);
-    text += ":" + two_digits(second_of_day / 60 % 60);
+    const std::string colon = style.has_colons ? ":" : "";
+    if (style.has_minutes) {
+        text += colon + two_digits(second_of_day / 60 % 60);
+    }
     if (style.has_seconds) {
-        text += ":" + two_digits(second_of_day % 60);
+        text += colon + two_digits(second_of_day % 60);
     }
     if (style.fraction_digits > 0) {
         std::string fraction = std::to_string(nanosecond_of_day % nanoseconds_per_second);

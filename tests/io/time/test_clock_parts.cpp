@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <totograph/io/time/clock_parts.hpp>
+
+#include <doctest/doctest.h>
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <totograph/io/csv/gap_words.hpp>
+#include <totograph/io/csv/profile.hpp>
+#include <totograph/io/csv/records.hpp>
+
+using namespace totograph::io;
+using Role = ClockPart::Role;
+
+namespace {
+
+ColumnProfile profile_of(const std::vector<std::string>& cells) {
+    const GapWords gaps;
+    const ColumnProfiler profiler(gaps);
+    ColumnProfile profile;
+    for (const std::string& cell : cells) {
+        profiler.add(profile, CsvField{cell, false, 1}, true);
+    }
+    return profile;
+}
+
+/// Those of a column of dates, the first, and another one.
+ClockParts hours_of(const std::vector<std::string>& dates, const std::string& name,
+                    const std::vector<std::string>& hours) {
+    return find_hours({"date", name}, {profile_of(dates), profile_of(hours)}, 0,
+                      [](std::size_t position) { return position > 0; });
+}
+
+std::string text_of(const ClockParts& parts, const std::vector<std::string>& cells) {
+    std::vector<CsvField> row;
+    for (const std::string& cell : cells) {
+        row.push_back(CsvField{cell, false, 1});
+    }
+    return clock_text(parts, row);
+}
+
+}  // namespace
+
+TEST_CASE("clock parts: hours belong to dates that are repeated") {
+    const ClockParts parts = hours_of({"2024-01-01", "2024-01-01", "2024-01-02"}, "Hour", {"22", "23", "0"});
+    REQUIRE(parts.size() == 2);
+    CHECK(parts[0].role == Role::date);
+    CHECK(parts[1].role == Role::hour);
+    CHECK(parts[1].position == 1);
+    CHECK(hours_of({"20240101", "20240101"}, "HE", {"1", "24"}).size() == 2);
+    CHECK(hours_of({"2024-01-01", "2024-01-02"}, "hour", {"7", "7"}).empty());
+    CHECK(hours_of({"2024-01-01", "2024-01-01"}, "hour", {"24", "25"}).empty());
+    CHECK(hours_of({"2024-01-01", "2024-01-01"}, "hour", {"1.5", "2.5"}).empty());
+    CHECK(hours_of({"2024-01-01", "2024-01-01"}, "houses", {"1", "2"}).empty());
+}
+
+TEST_CASE("clock parts: the text of a row") {
+    const ClockParts hour = {{0, Role::date}, {1, Role::hour}};
+    CHECK(text_of(hour, {"2024-01-01", "7"}) == "2024-01-01 07:00");
+    CHECK(text_of(hour, {"20240101", "24"}) == "2024-01-01 24:00");
+    CHECK(text_of(hour, {"2024-01-01", ""}).empty());
+    CHECK(text_of(hour, {"", "7"}).empty());
+    CHECK(text_of({{0, Role::date}, {1, Role::hour}, {2, Role::minute}}, {"2024-01-01", "7", "5"}) ==
+          "2024-01-01 07:05");
+    CHECK(text_of({{0, Role::year}, {1, Role::month}, {2, Role::day}, {3, Role::hour}}, {"2024", "1", "2", "24"}) ==
+          "2024-01-02 24:00");
+}
