@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import totograph as tg
+from totograph._forecast import quantile_along
 from totograph.toto2 import Toto2Model
 from totograph.toto_ts import MaskedTimeseries, TotoForecaster
 
@@ -137,6 +138,36 @@ def test_toto2_model_draws_samples_and_has_no_standard_deviation(toto2):
         made.samples()
 
 
+class OfQuantiles:
+    """A forecast of 10, 12 and 20 at the levels 0.1, 0.5 and 0.9."""
+
+    def quantile(self, level):
+        if not 0.1 - 1e-9 <= level <= 0.9 + 1e-9:
+            raise ValueError("beyond")
+        return np.interp([level], [0.1, 0.5, 0.9], [10, 12, 20]).astype(np.float32)
+
+
+def test_quantiles_beyond_the_outer_levels_lie_on_the_outer_lines():
+    levels = (0.1, 0.5, 0.9)
+    found = [quantile_along(OfQuantiles(), levels, level)[0] for level in (0, 0.05, 0.1 - 1e-12, 0.3, 0.95, 1)]
+    np.testing.assert_allclose(found, [9.5, 9.75, 10, 11, 21, 22], rtol=1e-6)
+    for level in (-0.1, 1.5):
+        with pytest.raises(ValueError, match="beyond"):
+            quantile_along(OfQuantiles(), levels, level)
+    with pytest.raises(ValueError, match="beyond"):
+        quantile_along(OfQuantiles(), levels[:1], 0.95)  # one level makes no line
+
+
+def test_quantiles_beyond_the_outer_levels_are_those_of_samples(toto2):
+    made = toto2.forecast(tensors("toto2/levels")["target"], 8)
+    drawn = made.samples(4000, seed=1)
+    spread = np.ptp(drawn, axis=-1)
+    for level in (0.05, 0.95):
+        found = quantile_along(made, toto2.levels, level)
+        assert found.shape == (1, 6, 8)
+        assert (np.abs(found - np.quantile(drawn, level, axis=-1)) <= 0.03 * spread).all()
+
+
 def gluonts_data(variates):
     pandas = pytest.importorskip("pandas")
     pytest.importorskip("gluonts")
@@ -249,6 +280,21 @@ def test_sktime_forecaster_takes_what_is_known_beyond_the_history(toto1):
         np.testing.assert_array_equal(found.to_numpy(), expected)
         for longer in (X, X[60:]):
             np.testing.assert_array_equal(forecaster.predict(fh=fh, X=longer).to_numpy(), known)
+
+
+def test_sktime_forecaster_gives_the_interval_that_sktime_asks_for_by_itself(toto2):
+    y = sktime_data(100)
+    from totograph.sktime import TotographForecaster
+
+    forecaster = TotographForecaster(toto2).fit(y, fh=[1, 8])
+    made = toto2.forecast(y.to_numpy(), 8)
+    found = forecaster.predict_interval()  # a coverage of 0.9, beyond the model's 0.1 to 0.9
+    assert list(found.columns) == [("load", 0.9, "lower"), ("load", 0.9, "upper")]
+    for column, (outer, inner) in enumerate(((0.1, 0.2), (0.9, 0.8))):
+        expected = 1.5 * made.quantile(outer) - 0.5 * made.quantile(inner)
+        np.testing.assert_allclose(found.to_numpy()[:, column], expected[[0, 7]], rtol=1e-5)
+    within = forecaster.predict_quantiles(alpha=[0.1, 0.45]).to_numpy()
+    np.testing.assert_array_equal(within, toto2.forecast(y.to_numpy(), 8, [0.1, 0.45]).quantiles[:, [0, 7]].T)
 
 
 def test_sktime_evaluates_a_forecaster(toto1):

@@ -9,10 +9,11 @@ from datetime import datetime
 from pathlib import Path
 
 import numpy as np
+import pytest
 from support import CHECKPOINT, PACKAGE, waves
 
 from totograph.__main__ import main as command_line
-from totograph._table import Table
+from totograph._table import Table, read_table
 
 
 def forecast_file(tmp_path, capfd, text, *arguments):
@@ -44,15 +45,155 @@ def test_times_go_on():
 
     assert ahead("2026-01-01T00:00", "2026-01-01T06:00", "2026-01-01T12:00") == ["2026-01-01 18:00:00", "2026-01-02 00:00:00"]
     assert ahead("2026-10-01", "2026-11-01", "2026-12-01")[1] == "2027-02-01 00:00:00"
-    assert ahead("2026-01-01", "2026-01-02", "2026-01-05") == ["3", "4"]
+    assert ahead("2026-01-31", "2026-02-28", "2026-03-31") == ["2026-04-30 00:00:00", "2026-05-31 00:00:00"]
+    assert ahead("2024-03-29", "2024-04-30", "2024-05-31") == ["2024-06-28 00:00:00", "2024-07-31 00:00:00"]  # workdays
+    assert ahead("2024-04-01", "2024-05-01", "2024-06-03")[1] == "2024-08-01 00:00:00"
+    # Berlin's months, on its clock and on that of UTC.
+    assert ahead("2024-02-29T00:00:00+01:00", "2024-03-31T00:00:00+01:00", "2024-04-30T00:00:00+02:00")[0] == (
+        "2024-05-31 00:00:00+02:00")
+    assert ahead("2024-01-31T23:00:00+00:00", "2024-02-29T23:00:00+00:00", "2024-03-31T22:00:00+00:00")[0] == (
+        "2024-04-30 22:00:00+00:00")
+    # Not even: as far apart as most are.
+    assert ahead("2026-01-01", "2026-01-02", "2026-01-05", "2026-01-15", "2026-01-16", "2026-01-25", "2026-01-29") == [
+        "2026-01-30 00:00:00", "2026-01-31 00:00:00"]
+    assert ahead("2026-01-01") == ["1", "2"]
     assert ahead() == ["0", "1"]
+
+
+def table_of(tmp_path, *rows, header="time,load"):
+    file = tmp_path / "data.csv"
+    file.write_text("\n".join([header, *rows, ""]))
+    return read_table(file)
+
+
+def table_of_times(tmp_path, *times):
+    """Of rows whose values are numbered from 0."""
+    return table_of(tmp_path, *(f"{time},{row}" for row, time in enumerate(times)))
+
+
+def test_rows_are_put_in_the_order_of_time(tmp_path):
+    newest_first = table_of_times(tmp_path, "2024-01-03", "2024-01-02", "2024-01-01")
+    assert newest_first.values.tolist() == [[2, 1, 0]]
+    assert newest_first.times_ahead(2) == ["2024-01-04 00:00:00", "2024-01-05 00:00:00"]
+    assert newest_first.notes == (f"The file '{tmp_path / 'data.csv'}' has its newest row first: the rows are turned "
+                                  "round.",)
+    mixed = table_of_times(tmp_path, "2024-01-01", "2024-01-03", "2024-01-02", "2024-01-04")
+    assert mixed.values.tolist() == [[0, 2, 1, 3]]
+    (note,) = mixed.notes
+    assert "('2024-01-02' comes after '2024-01-03'): they are sorted." in note
+    assert table_of_times(tmp_path, "2024-01-01", "2024-01-02", "2024-01-03").notes == ()
+
+
+def test_repeated_rows_are_dropped_or_refused(tmp_path):
+    table = table_of(tmp_path, "2024-01-01,1,", "2024-01-03,3,5", "2024-01-02,2,", "2024-01-02,2,", "2024-01-03,3,5",
+                     header="time,load,heat")
+    np.testing.assert_array_equal(table.values, [[1, 2, 3], [np.nan, np.nan, 5]])
+    assert "has 2 rows with the time and the values of another one, such as '2024-01-02'" in table.notes[1]
+    with pytest.raises(ValueError, match=r"rows 3 and 5 have the same time, '2024-01-02', and other values: 2 and 7 in "
+                       "column 'load'.*Leave out one"):
+        table_of(tmp_path, "2024-01-01,1", "2024-01-02,2", "2024-01-03,3", "2024-01-02,7")
+
+
+def test_missing_rows_become_gaps(tmp_path):
+    table = table_of_times(tmp_path, "2024-01-01", "2024-01-02", "2024-01-05", "2024-01-06", "2024-01-08")
+    np.testing.assert_array_equal(table.values, [[0, 1, np.nan, np.nan, 2, 3, np.nan, 4]])
+    assert [time.day for time in table.times] == [1, 2, 3, 4, 5, 6, 7, 8]
+    (note,) = table.notes
+    assert "lacks 3 rows between its times, the first behind '2024-01-02': they become gaps." in note
+    assert table.times_ahead(1) == ["2024-01-09 00:00:00"]
+    months = table_of_times(tmp_path, "2024-01-31", "2024-02-29", "2024-05-31")
+    assert [str(time.date()) for time in months.times[2:4]] == ["2024-03-31", "2024-04-30"]
+    assert np.isnan(months.values[0, 2:4]).all()
+    # A recorder that is a little late lacks no row.
+    late = table_of_times(tmp_path, "2024-01-01T00:00:00", "2024-01-01T01:00:00", "2024-01-01T02:00:00",
+                          "2024-01-01T03:00:09", "2024-01-01T05:00:00")
+    np.testing.assert_array_equal(late.values, [[0, 1, 2, 3, np.nan, 4]])
+
+
+def test_a_wrong_time_does_not_take_all_memory(tmp_path):
+    days = [f"2024-01-{day:02}" for day in range(1, 4)]
+    assert table_of_times(tmp_path, *days, "2026-09-30").values.shape == (1, 1004)  # 1000 gaps
+    with pytest.raises(ValueError, match="lacks 1001 rows between its times, beginning behind '2024-01-03', of at most "
+                       "1000 .* Correct it, or leave out the column of times"):
+        table_of_times(tmp_path, *days, "2026-10-01")
+    hours = [f"2024-01-{1 + hour // 24:02}T{hour % 24:02}:00" for hour in range(99)]
+    with pytest.raises(ValueError, match="of at most 2000 "):  # 20 of each row
+        table_of_times(tmp_path, *hours, "2024-06-01T00:00")
+
+
+def test_uneven_rows_are_left_as_they_are(tmp_path):
+    table = table_of_times(tmp_path, "2026-01-01", "2026-01-02", "2026-01-05", "2026-01-15", "2026-01-16", "2026-01-25")
+    assert table.values.tolist() == [[0, 1, 2, 3, 4, 5]]
+    (note,) = table.notes
+    assert "uneven intervals of time: each is taken as one step, and the times ahead" in note and "1 day, 0:00:00." in note
+    assert table.times_ahead(1) == ["2026-01-26 00:00:00"]
+
+
+def test_times_without_a_zone_are_of_utc_where_others_have_one(tmp_path):
+    table = table_of_times(tmp_path, "2024-01-01T00:00:00Z", "2024-01-01T01:00:00", "2024-01-01T04:00:00+02:00")
+    assert table.times_ahead(1) == ["2024-01-01 05:00:00+02:00"]
+    (note,) = table.notes
+    assert "has 1 row whose time has no zone" in note and "is taken for UTC" in note
+
+
+def test_rows_without_a_time_are_left_out(tmp_path):
+    table = table_of_times(tmp_path, "2024-01-01", "", "2024-01-02")
+    assert table.values.tolist() == [[0, 2]]
+    (note,) = table.notes
+    assert "has 1 row without a time: it is left out." in note
+
+
+def test_the_command_line_forecasts_a_file_that_has_its_newest_row_first(tmp_path, capfd):
+    rows = [f"2026-01-{1 + i // 24:02}T{i % 24:02}:00:00,{value}" for i, value in enumerate(waves(48)) if i != 40]
+    status, expected, said = forecast_file(tmp_path, capfd, "\n".join(["time,load", *rows]), "--horizon", "2")
+    assert status == 0 and said.count("\n") == 1 and "'2026-01-02T15:00:00': it becomes a gap." in said
+    assert [line[0] for line in expected[1:]] == ["2026-01-03 00:00:00", "2026-01-03 01:00:00"]
+    status, lines, said = forecast_file(tmp_path, capfd, "\n".join(["time,load", *rows[::-1], rows[0]]), "--horizon", "2")
+    assert status == 0 and lines == expected
+    notes = said.splitlines()
+    assert len(notes) == 3 and all(note.startswith("totograph: The file '") for note in notes)
+    assert "newest row first" in notes[0] and "with the time and the values" in notes[1] and "becomes a gap" in notes[2]
+
+
+def test_times_that_cannot_be_told_end_in_a_sentence(tmp_path, capfd):
+    rows = [f"9999-12-{day},{day}" for day in range(10, 32)]
+    output = tmp_path / "made.csv"
+    status, _, said = forecast_file(tmp_path, capfd, "\n".join(["time,load", *rows]), "--horizon", "3", "-o", str(output))
+    assert status == 1 and said.startswith("totograph: The time of step 1 of 3 after 9999-12-31") and said.count("\n") == 1
+    assert "beyond the year 9999" in said and not output.exists()
+    months = Table(("a",), np.zeros((1, 2), np.float32), (datetime(9999, 9, 1), datetime(9999, 10, 1)))
+    with pytest.raises(ValueError, match="The time of step 3 of 4 .* forecast at most 2 steps"):
+        months.times_ahead(4)
+    # Clocks of other zones, on the first and the last day that there are.
+    assert len(table_of_times(tmp_path, "0001-01-01T00:00:00", "0001-01-02T00:00:00-05:00").times) == 2
+    assert len(table_of_times(tmp_path, "9999-12-30T23:00:00-12:00", "9999-12-31T23:00:00-12:00").times) == 2
+    with pytest.raises(ValueError, match="lacks rows behind 9999-12-31 23:59.*beyond the year 9999.* Correct the times"):
+        table_of_times(tmp_path, "9999-12-31T22:58+12:00", "9999-12-31T23:00+12:00", "9999-12-31T23:59+12:00",
+                       "9999-12-31T23:00-12:00", "9999-12-31T23:59-12:00")
 
 
 def test_a_table_that_cannot_be_read_is_told(tmp_path, capfd):
     for text, says in [("a,b\n1,2\n3\n", "row 3 has 1 fields"), ("a\n", "no rows"), ("a\nx\n", "neither a number nor a time"),
-                       ("t\n2026-01-01\n", "no column of numbers")]:
+                       ("t\n2026-01-01\n", "no column of numbers"),
+                       ("t,a\n2026-01-01,1\n5,2\n", "column 't' has a number, '5' in row 3, and a time, '2026-01-01' in row 2"),
+                       ("t,u,a\n2026-01-01,2026-01-01,1\n", "column 'u' has times, and an earlier one"),
+                       ("t,a\n2026-01-01,1\n2026-01-01,2\n", "rows 2 and 3 have the same time, '2026-01-01'")]:
         status, _, said = forecast_file(tmp_path, capfd, text)
         assert status == 1 and says in said, said
+
+
+def test_what_the_command_line_cannot_do_ends_in_a_sentence(tmp_path, capfd):
+    for arguments, says in [(["--threads", "99999999999"], "The number of threads (--threads) cannot be 99999999999; expected 0"),
+                            (["--threads", "-1"], "cannot be -1"), (["--horizon", "9" * 30], "The horizon ("),
+                            (["--horizon", "-1"], "The horizon cannot be -1"), (["--seed", "-1"], "seed from 0"),
+                            (["--quantiles", "2"], "between 0 and 1"),
+                            (["-o", str(tmp_path)], f"The file '{tmp_path}' cannot be opened: Is a directory.")]:
+        status, lines, said = forecast_file(tmp_path, capfd, "time,a\n2026-01-01,1\n2026-01-02,2\n", *arguments)
+        assert status == 1 and not lines and said.count("\n") == 1
+        assert said.startswith("totograph: ") and says in said, said
+    assert command_line(["forecast", str(tmp_path / "none.csv")]) == 1
+    assert capfd.readouterr().err == (
+        f"totograph: The file '{tmp_path / 'none.csv'}' cannot be opened: No such file or directory.\n")
 
 
 def test_the_page_runs(tmp_path, monkeypatch):

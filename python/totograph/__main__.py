@@ -27,21 +27,32 @@ def _arguments() -> argparse.ArgumentParser:
     return parser
 
 
+def _sentence(error: Exception) -> str:
+    if isinstance(error, OSError) and error.filename is not None:
+        return f"The file '{error.filename}' cannot be opened: {error.strerror}."
+    return str(error) or "There is not enough memory for this."  # of which Python says nothing
+
+
 def main(arguments: list[str] | None = None) -> int:
     given = _arguments().parse_args(arguments)
     try:
+        if not 0 <= given.threads < 2**31:
+            raise ValueError(f"The number of threads (--threads) cannot be {given.threads}; expected 0, for all processors, "
+                             f"to {2**31 - 1}.")
         table = read_table(given.file)
+        for note in table.notes:
+            print(f"totograph: {note}", file=sys.stderr, flush=True)
         model = load(given.checkpoint or demo_checkpoint(), given.package, threads=given.threads)
         made = model.forecast(table.values, given.horizon, given.quantiles, seed=given.seed, extend=True)
-        quantiles = made.quantiles
+        quantiles, times = made.quantiles, table.times_ahead(given.horizon)
         with given.output.open("w", newline="") if given.output else open(1, "w", newline="", closefd=False) as file:
             writer = csv.writer(file)
             writer.writerow(["time", "variate", *(f"{level:g}" for level in given.quantiles)])
-            for step, time in enumerate(table.times_ahead(given.horizon)):
+            for step, time in enumerate(times):
                 for variate, name in enumerate(table.names):
                     writer.writerow([time, name, *(f"{value:.6g}" for value in quantiles[:, variate, step])])
-    except (OSError, ValueError, RuntimeError, MemoryError) as error:
-        print(f"totograph: {error}", file=sys.stderr)
+    except (OSError, ValueError, RuntimeError, MemoryError, OverflowError) as error:
+        print(f"totograph: {_sentence(error)}", file=sys.stderr)
         return 1
     return 0
 

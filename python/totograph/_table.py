@@ -6,11 +6,14 @@ from __future__ import annotations
 import csv
 import math
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import MAXYEAR, datetime, timezone
 from pathlib import Path
+from typing import Sequence
 
 import numpy as np
 import numpy.typing as npt
+
+from ._time_step import find_time_step
 
 _GAPS = {"", "na", "nan", "null", "none", "?"}
 
@@ -19,27 +22,25 @@ _GAPS = {"", "na", "nan", "null", "none", "?"}
 class Table:
     names: tuple[str, ...]
     values: npt.NDArray[np.float32]  #: `[variates, steps]`, NaN where the file has none.
-    times: tuple[datetime, ...]  #: Of the rows; empty where the file has none.
+    times: tuple[datetime, ...]  #: Of the rows, ascending; empty where the file has none.
+    notes: tuple[str, ...] = ()  #: Sentences on what was done with the rows of the file.
 
     def times_ahead(self, steps: int) -> list[str]:
-        """Of the steps after the table: times where it has them, equally far apart or monthly, else numbers of rows."""
-        pairs = list(zip(self.times, self.times[1:]))
-        apart = {b - a for a, b in pairs}
-        if len(apart) == 1:
-            step = apart.pop()
-            return [str(self.times[-1] + step * (i + 1)) for i in range(steps)]
-        months = {_months(b) - _months(a) if a.replace(year=1, month=1) == b.replace(year=1, month=1) else 0
-                  for a, b in pairs}
-        if len(months) == 1 and 0 not in months and self.times[-1].day <= 28:
-            step_months = months.pop()
-            ahead = [_months(self.times[-1]) + step_months * (i + 1) for i in range(steps)]
-            return [str(self.times[-1].replace(year=one // 12, month=one % 12 + 1)) for one in ahead]
-        rows = self.values.shape[1]
-        return [str(rows + i) for i in range(steps)]
-
-
-def _months(time: datetime) -> int:
-    return time.year * 12 + time.month - 1
+        """Of the steps after the table: times where it has them, as far apart as its rows are, or most of them; else
+        numbers of rows. Raises `ValueError` for times that nothing can tell."""
+        step = find_time_step(self.times)
+        if step is None:
+            rows = self.values.shape[1]
+            return [str(rows + i) for i in range(steps)]
+        ahead: list[str] = []
+        try:
+            for i in range(steps):
+                ahead.append(str(step.later(self.times[-1], i + 1)))
+        except (OverflowError, ValueError):
+            instead = f"forecast at most {len(ahead)} steps" if ahead else "leave out their column"
+            raise ValueError(f"The time of step {len(ahead) + 1} of {steps} after {self.times[-1]} lies beyond the year "
+                             f"{MAXYEAR}, the last that can be told. Correct the times, or {instead}.") from None
+        return ahead
 
 
 def _number(text: str) -> float | None:
@@ -59,7 +60,8 @@ def _time(text: str) -> datetime | None:
 
 
 def read_table(path: Path) -> Table:
-    """Reads a CSV file with a header. Raises `FileNotFoundError`, and `ValueError` for what is no such table."""
+    """Reads a CSV file with a header. Rows with times are put in their order, repeated ones are dropped, and missing ones
+    become gaps, each with a note. Raises `FileNotFoundError`, and `ValueError` for what is no such table."""
     try:
         with path.open(newline="", encoding="utf-8-sig") as file:
             rows = [row for row in csv.reader(file) if row]
@@ -72,20 +74,151 @@ def read_table(path: Path) -> Table:
         if len(row) != len(header):
             raise ValueError(f"'{path}': row {number} has {len(row)} fields, and the header has {len(header)}.")
     names, columns = [], []
-    times: tuple[datetime, ...] = ()
+    times: list[datetime | None] = []
+    stamps: list[str] = []
     for i, name in enumerate(header):
-        numbers = [_number(row[i]) for row in rows]
+        texts = [row[i] for row in rows]
+        numbers = [_number(text) for text in texts]
         if None not in numbers:
             if not all(math.isnan(one) for one in numbers if one is not None):
                 names.append(name)
                 columns.append(np.array(numbers, np.float32))
             continue
-        found = [_time(row[i]) for row in rows]
-        if times or None in found:
-            bad = next(row for row, one in enumerate(numbers, 2) if one is None)
-            raise ValueError(f"'{path}': '{rows[bad - 2][i][:40]}' in column '{name}', row {bad}, is neither a number nor "
-                             "a time. Leave out columns that are no series.")
-        times = tuple(one for one in found if one is not None)
+        found = _times_of(f"'{path}'", name, texts, numbers)
+        if times:
+            raise ValueError(f"'{path}': the column '{name}' has times, and an earlier one has them as well. Leave out one "
+                             "of the two.")
+        times, stamps = found, texts
     if not columns:
         raise ValueError(f"'{path}' has no column of numbers.")
-    return Table(tuple(names), np.stack(columns), times)
+    if not times:
+        return Table(tuple(names), np.stack(columns), ())
+    return _Rows(f"'{path}'", tuple(names), np.stack(columns), times, stamps).table()
+
+
+def _times_of(file: str, name: str, texts: Sequence[str], numbers: Sequence[float | None]) -> list[datetime | None]:
+    """The times in a column, in which something is no number; None where a field is a gap."""
+    found = [_time(text) for text in texts]
+    untold = [row for row, time in enumerate(found) if time is None]
+    for row in untold:
+        if numbers[row] is None:
+            raise ValueError(f"{file}: '{texts[row][:40]}' in column '{name}', row {row + 2}, is neither a number nor a "
+                             "time. Leave out columns that are no series.")
+    for row in untold:
+        if numbers[row] == numbers[row]:  # not NaN
+            time = next(one for one, time in enumerate(found) if time is not None)
+            raise ValueError(f"{file}: column '{name}' has a number, '{texts[row][:40]}' in row {row + 2}, and a time, "
+                             f"'{texts[time][:40]}' in row {time + 2}. Expected numbers alone, or times alone.")
+    return found
+
+
+def _rows_text(count: int) -> str:
+    return f"{count} row" if count == 1 else f"{count} rows"
+
+
+class _Rows:
+    """The rows of a file with times, which become those of a table: in the order of time, each time once, and gaps for
+    those that are missing."""
+
+    def __init__(self, file: str, names: tuple[str, ...], values: npt.NDArray[np.float32],
+                 times: Sequence[datetime | None], stamps: Sequence[str]) -> None:
+        self._file, self._names, self._values, self._stamps = file, names, values, stamps
+        self._notes: list[str] = []
+        self._times = {row: time for row, time in enumerate(times) if time is not None}
+        if len(self._times) < len(times):
+            lost = len(times) - len(self._times)
+            self._tell(f"has {_rows_text(lost)} without a time", "it is left out" if lost == 1 else "they are left out")
+        zoned = [time.tzinfo is not None for time in self._times.values()]
+        if any(zoned) and not all(zoned):
+            self._tell(f"has {_rows_text(len(zoned) - sum(zoned))} whose time has no zone, and others whose time has one",
+                       "a time without a zone is taken for UTC")
+            self._times = {row: time if time.tzinfo is not None else time.replace(tzinfo=timezone.utc)
+                           for row, time in self._times.items()}
+
+    def table(self) -> Table:
+        rows = self._without_repeated(self._sorted())
+        times = [self._times[row] for row in rows]
+        values = self._values[:, rows]
+        missing = self._missing(rows, times)
+        if any(missing):
+            places = np.arange(len(rows)) + np.cumsum(missing)
+            filled = np.full((len(values), len(rows) + sum(missing)), np.nan, np.float32)
+            filled[:, places] = values
+            values, times = filled, self._filled(times, missing)
+        return Table(self._names, values, tuple(times), tuple(self._notes))
+
+    def _filled(self, times: Sequence[datetime], missing: Sequence[int]) -> list[datetime]:
+        step = find_time_step(times)
+        assert step is not None
+        filled: list[datetime] = []
+        for before, time, count in zip((times[0], *times), times, missing):
+            try:
+                filled.extend(step.later(before, i + 1) for i in range(count))
+            except OverflowError:  # on a clock far ahead of that of the next row
+                raise ValueError(f"The file {self._file} lacks rows behind {before} whose times lie beyond the year "
+                                 f"{MAXYEAR}, the last that can be told. Correct the times, or leave out their "
+                                 "column.") from None
+            filled.append(time)
+        return filled
+
+    def _tell(self, what: str, done: str) -> None:
+        self._notes.append(f"The file {self._file} {what}: {done}.")
+
+    def _sorted(self) -> list[int]:
+        rows, times = list(self._times), self._times
+        pairs = list(zip(rows, rows[1:]))
+        early = next(((a, b) for a, b in pairs if times[b] < times[a]), None)
+        if early is None:
+            return rows
+        if all(times[b] <= times[a] for a, b in pairs):
+            self._tell("has its newest row first", "the rows are turned round")
+        else:
+            before, after = (self._stamps[row] for row in early)
+            self._tell(f"has rows that are not in the order of time ('{after}' comes after '{before}')", "they are sorted")
+        return sorted(rows, key=times.__getitem__)
+
+    def _without_repeated(self, rows: Sequence[int]) -> list[int]:
+        kept: list[int] = []
+        repeated: list[int] = []
+        for row in rows:
+            if not kept or self._times[row] != self._times[kept[-1]]:
+                kept.append(row)
+                continue
+            first = kept[-1]
+            a, b = self._values[:, first], self._values[:, row]
+            differs = np.flatnonzero((a != b) & ~(np.isnan(a) & np.isnan(b)))
+            if differs.size:
+                one = int(differs[0])
+                raise ValueError(f"{self._file}: the rows {first + 2} and {row + 2} have the same time, "
+                                 f"'{self._stamps[row]}', and other values: {a[one]:g} and {b[one]:g} in column "
+                                 f"'{self._names[one]}'. A time should be there once. Leave out one of the rows; where "
+                                 "rows are of several series, give each series a column.")
+            repeated.append(row)
+        if repeated:
+            self._tell(f"has {_rows_text(len(repeated))} with the time and the values of another one, such as "
+                       f"'{self._stamps[repeated[0]]}'", "the first row of each time is kept")
+        return kept
+
+    def _missing(self, rows: Sequence[int], times: Sequence[datetime]) -> list[int]:
+        """How many rows are missing before each."""
+        step = find_time_step(times)
+        if step is None:
+            return [0] * len(rows)
+        if not step.is_even:
+            self._tell("has rows at uneven intervals of time", "each is taken as one step, and the times ahead are as far "
+                       f"apart as most rows are, {step.later(times[0], 1) - times[0]}")
+            return [0] * len(rows)
+        missing = [0, *(step.missing(a, b) for a, b in zip(times, times[1:]))]
+        count = sum(missing)
+        if count == 0:
+            return missing
+        behind = self._stamps[rows[next(i for i, one in enumerate(missing) if one > 0) - 1]]
+        # A wrong time must not take all memory.
+        most = min(max(20 * len(rows), 1000), 2**28 // len(self._names))
+        if count > most:
+            raise ValueError(f"The file {self._file} lacks {count} rows between its times, beginning behind '{behind}', of "
+                             f"at most {most} that become gaps; one of the times may be wrong. Correct it, or leave out "
+                             "the column of times to take the rows as they stand.")
+        self._tell(f"lacks {_rows_text(count)} between its times, the first behind '{behind}'",
+                   "it becomes a gap" if count == 1 else "they become gaps")
+        return missing

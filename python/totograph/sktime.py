@@ -15,7 +15,7 @@ import numpy.typing as npt
 import pandas as pd
 from sktime.forecasting.base import BaseForecaster
 
-from ._forecast import Forecast
+from ._forecast import Forecast, quantile_along
 from ._model import Model
 
 
@@ -23,6 +23,10 @@ class TotographForecaster(BaseForecaster):
     """Forecasts the columns of `y` together, NaN where values are missing. `X` has exogenous columns; their future is
     known where it is given to `predict` for all steps up to the last that is asked for. `predict` gives medians. Fitting
     keeps the history, and trains nothing.
+
+    A model of quantiles says nothing beyond its outer levels, which are 0.1 and 0.9 of Toto 2.0. There, as for the
+    coverage of 0.9 that sktime asks for by itself, `predict_interval` and `predict_quantiles` follow the lines through
+    its outer two levels on, from which `Forecast.samples` draws.
 
     context_length: steps of history that are used, at most; None: all that the package takes.
     samples: futures to sample, of a model that samples; None: as many as the package was compiled for."""
@@ -67,7 +71,9 @@ class TotographForecaster(BaseForecaster):
 
     def _predict_quantiles(self, fh: Any, X: Any, alpha: list[float]) -> Any:
         made, steps = self._made(fh, X, alpha)
-        values = self._targets(made.quantiles)[..., steps].transpose(2, 1, 0)
+        known = self.model.levels
+        quantiles = np.stack([quantile_along(made, known, level) for level in alpha]) if known else made.quantiles
+        values = self._targets(quantiles)[..., steps].transpose(2, 1, 0)
         columns = pd.MultiIndex.from_product([self._get_varnames(), alpha])
         return pd.DataFrame(values.reshape(len(steps), -1), index=self._index(fh), columns=columns)
 

@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How far apart rows are in time, found as the programs in C++ find it (`totograph::io::find_time_step`)."""
+
+from __future__ import annotations
+
+import math
+from calendar import monthrange
+from collections import Counter
+from dataclasses import dataclass
+from datetime import date, datetime, time, timedelta, tzinfo
+from typing import Sequence
+
+_DAY, _HOUR = timedelta(days=1), timedelta(hours=1)
+_MIDNIGHT = time()
+_FIRST_WORKDAY, _LAST_WORKDAY = 0, -1  # in place of a day of the month
+
+
+@dataclass(frozen=True)
+class Interval:
+    """Rows that are equally far apart; or are not even, and most often as far."""
+
+    length: timedelta
+    is_even: bool
+
+    def later(self, after: datetime, count: int) -> datetime:
+        return after + count * self.length
+
+    def missing(self, before: datetime, after: datetime) -> int:
+        """Rows that are missing between two; a recorder may be early or late."""
+        return max(math.floor((after - before) / self.length + 0.5) - 1, 0)
+
+
+@dataclass(frozen=True)
+class Months:
+    """Rows that are whole months apart: on a day of the month, or the last of a month that lacks it, or on a workday."""
+
+    count: int
+    day: int
+    time_of_day: timedelta
+    zone: tzinfo | None
+    is_even: bool = True
+
+    def later(self, after: datetime, count: int) -> datetime:
+        found = _on_clock(after, self.zone, self.time_of_day)
+        year, month = divmod(_month_of(found) + count * self.count, 12)
+        first, last = date(year, month + 1, 1), monthrange(year, month + 1)[1]
+        if self.day > 0:
+            day = first.replace(day=min(self.day, last))
+        else:
+            step = -_DAY if self.day == _LAST_WORKDAY else _DAY
+            day = first.replace(day=last) if self.day == _LAST_WORKDAY else first
+            while day.weekday() > 4:
+                day += step
+        return datetime.combine(day, _MIDNIGHT, self.zone) + self.time_of_day
+
+    def missing(self, before: datetime, after: datetime) -> int:
+        a, b = (_month_of(_on_clock(one, self.zone, self.time_of_day)) for one in (before, after))
+        return (b - a) // self.count - 1
+
+
+def find_time_step(times: Sequence[datetime]) -> Interval | Months | None:
+    """Of times in ascending order; None of fewer than two. Whole months where all agree on them, else the most frequent
+    interval of those within a tenth of the median one, when half of all are. Where they are not, the step is not even,
+    and the most frequent interval of all."""
+    if len(times) < 2:
+        return None
+    months = _months_between(times)
+    if months is not None:
+        return months
+    apart = sorted(b - a for a, b in zip(times, times[1:]))
+    median = apart[(len(apart) - 1) // 2]
+    alike = [one for one in apart if abs(one - median) <= median / 10]
+    is_even = 2 * len(alike) >= len(apart)
+    counts = Counter(alike if is_even else apart)
+    return Interval(max(counts, key=lambda one: (counts[one], -abs(one - median))), is_even)
+
+
+def _months_between(times: Sequence[datetime]) -> Months | None:
+    zone = times[-1].tzinfo
+    dates: list[date] = []
+    try:
+        newest = times[-1]
+        time_of_day = newest - newest.replace(hour=0, minute=0, second=0, microsecond=0)
+        for one in times:
+            found = _on_clock(one, zone, time_of_day)
+            if found is None or dates and _month_of(found) <= _month_of(dates[-1]):
+                return None
+            dates.append(found)
+    except OverflowError:  # a clock of another zone, near the year 1 or 9999
+        return None
+    day = _day_of_month(dates)
+    apart = [_month_of(b) - _month_of(a) for a, b in zip(dates, dates[1:])]
+    shortest = min(apart)
+    if day is None or any(one % shortest for one in apart):
+        return None
+    return Months(shortest, day, time_of_day, zone)
+
+
+def _month_of(day: date | None) -> int:
+    assert day is not None
+    return day.year * 12 + day.month - 1
+
+
+def _on_clock(one: datetime, zone: tzinfo | None, time_of_day: timedelta) -> date | None:
+    """The day of a row that comes at a time of day; it may be an hour off, where daylight saving moves the clock."""
+    wall = one if zone is None else one.astimezone(zone)
+    day = wall.date()
+    distance = wall.replace(tzinfo=None) - datetime.combine(day, _MIDNIGHT) - time_of_day
+    if abs(distance) > _DAY / 2:
+        day, distance = (day + _DAY, distance - _DAY) if distance > _DAY / 2 else (day - _DAY, distance + _DAY)
+    return day if abs(distance) <= _HOUR else None
+
+
+def _day_of_month(dates: Sequence[date]) -> int | None:
+    """The day of the month, or the workday, that all dates are."""
+    days = [one.day for one in dates]
+    last = [monthrange(one.year, one.month)[1] for one in dates]
+    largest = max(days)
+    if all(day == min(largest, most) for day, most in zip(days, last)):
+        return 31 if days == last and min(days) != largest else largest
+    is_early = all(day <= 5 for day in days)
+    is_late = all(day + 5 > most for day, most in zip(days, last))
+    if len(dates) < 3 or is_early == is_late or any(one.weekday() > 4 for one in dates):
+        return None
+    return _FIRST_WORKDAY if is_early else _LAST_WORKDAY
