@@ -154,8 +154,8 @@ int run(const CandlesCommand& options, Stage& stage) {
     stage = Stage::input;
     const std::vector<Symbol> symbols = read_symbols(options);
     std::vector<CandleResult> windows = windows_of(symbols, options);
-    if (!options.quiet && symbols.front().table.columns[4].empty()) {
-        print_notes("candles", {"There is no column 'volume'; the model is told 0."});
+    if (!options.quiet) {
+        print_notes("candles", notes_of(symbols));
     }
     stage = Stage::forecast;
     forecast_windows(windows, options, model);

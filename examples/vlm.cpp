@@ -88,7 +88,7 @@ totograph::nanovlm::GenerateOptions generate_options(const VlmCommand& options, 
 
 int run(const VlmCommand& options, Stage& stage) {
     stage = Stage::output;
-    if (!options.output.empty()) {
+    if (!options.output_is_stdout()) {
         OutputFiles::check(options.output);
     }
     stage = options.untrained.empty() ? Stage::checkpoint : Stage::arguments;
@@ -109,7 +109,7 @@ int run(const VlmCommand& options, Stage& stage) {
     const Generated generated = model.generate(
         request, [](void* context) { static_cast<TokenTimes*>(context)->start(); }, &times);
     stage = Stage::output;
-    if (options.output.empty()) {
+    if (options.output_is_stdout()) {
         print(lines_of(generated));
     } else {
         OutputFiles files;

@@ -5,9 +5,9 @@
 #include <cstdint>
 #include <filesystem>
 #include <string>
-#include <system_error>
 #include <vector>
 
+#include "../common/check_files.hpp"
 #include "../common/checks.hpp"
 #include "../intake/options.hpp"
 
@@ -61,17 +61,8 @@ inline void check_backtest(Options& options) {
     check_at_least(options.context, 1, "--context");
     check_at_least(options.samples, 2, "--samples");
     check_threads(options.threads);
-    const auto same = [](const std::filesystem::path& a, const std::filesystem::path& b) {
-        std::error_code ignored;
-        return !a.empty() &&
-               (a.lexically_normal() == b.lexically_normal() || std::filesystem::equivalent(a, b, ignored));
-    };
-    if (same(options.csv, options.input) || same(options.svg, options.input) || same(options.journal, options.input)) {
-        reject("An output is the input file itself, which would be lost; name another file.");
-    }
-    if (same(options.csv, options.svg) || same(options.journal, options.csv) || same(options.journal, options.svg)) {
-        reject("Two of --csv, --svg and --journal are the same file; name two.");
-    }
+    check_files({{"--csv", options.csv}, {"--svg", options.svg}, {"--journal", options.journal}},
+                {{"input", options.input}});
 }
 
 }  // namespace detail

@@ -3,21 +3,28 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
-#include <totograph/core/error.hpp>
 #include <totograph/io/csv/table.hpp>
 #include <totograph/io/text.hpp>
 #include <totograph/io/time/clock.hpp>
 #include <totograph/io/time/timestamp.hpp>
 #include <totograph/models/kronos/candles.hpp>
+
+#include "../common/format.hpp"
+#include "../intake/options.hpp"
+#include "candle_note.hpp"
+#include "column_roles.hpp"
+#include "refuse_candles.hpp"
+#include "row_order.hpp"
 
 namespace examples {
 
@@ -27,6 +34,7 @@ struct CandleTable {
     std::vector<std::int64_t> times;
     std::vector<std::string> stamps;
     totograph::io::Clock clock;  ///< How stamps are spelled; without their times.
+    std::vector<CandleNote> notes;
 
     /// A time in the spelling of the table.
     [[nodiscard]] std::string stamp(std::int64_t time) const {
@@ -59,34 +67,6 @@ struct CandleTable {
 
 namespace detail {
 
-[[noreturn]] inline void refuse_candles(const std::string& sentence) {
-    throw totograph::Error(totograph::ErrorCode::invalid_file, sentence);
-}
-
-[[noreturn]] inline void refuse_missing_column(std::string_view name, const std::vector<std::string>& columns,
-                                               const std::string& file) {
-    std::string names;
-    for (const std::string& column : columns) {
-        names += names.empty() ? "" : ", ";
-        names += column;
-    }
-    refuse_candles("The file " + file + " has no column of numbers '" + std::string(name) +
-                   "'; candles need open, high, low and close. Its columns of numbers are: " + names + ".");
-}
-
-/// The column of this name, whatever the case of its letters.
-inline const std::vector<double>* find_column(const totograph::io::Table& table, std::string_view name) {
-    for (std::size_t i = 0; i < table.names.size(); ++i) {
-        const bool is_same =
-            std::equal(name.begin(), name.end(), table.names[i].begin(), table.names[i].end(),
-                       [](char a, char b) { return a == std::tolower(static_cast<unsigned char>(b)); });
-        if (is_same) {
-            return &table.columns[i];
-        }
-    }
-    return nullptr;
-}
-
 /// A column as f32, which holds what the reader lets pass. Refuses gaps.
 inline std::vector<float> candle_column(const std::vector<double>& column, std::string_view name,
                                         const std::vector<std::string>& stamps, const std::string& file) {
@@ -102,7 +82,8 @@ inline std::vector<float> candle_column(const std::vector<double>& column, std::
     return values;
 }
 
-inline std::vector<std::int64_t> candle_times(const totograph::io::Table& table, const std::string& file) {
+/// Refuses a table whose rows do not all have a time.
+inline void check_clock(const totograph::io::Table& table, const std::string& file) {
     using totograph::io::Clock;
     const Clock& clock = table.clock;
     const bool is_epoch = clock.kind == Clock::Kind::numbers && clock.epoch_unit > 0;
@@ -110,52 +91,106 @@ inline std::vector<std::int64_t> candle_times(const totograph::io::Table& table,
         refuse_candles("The file " + file +
                        " has no column of dates and times, which a Kronos model reads; name it with --timestamp.");
     }
+    const auto timeless = std::find(clock.times.begin(), clock.times.end(), Clock::unknown);
+    if (timeless != clock.times.end()) {
+        refuse_candles("The file " + file + " has no time in row " +
+                       std::to_string(timeless - clock.times.begin() + 1) + "; fill it, or leave the row out.");
+    }
+}
+
+/// Refuses times of two rows, one behind the other, whose seconds do not ascend.
+[[noreturn]] inline void refuse_times(const totograph::io::Table& table, std::size_t row, const std::string& file) {
+    const std::string before = totograph::io::in_quotes(table.timestamps[row - 1]);
+    const std::string after = totograph::io::in_quotes(table.timestamps[row]);
+    if (table.clock.times[row] > table.clock.times[row - 1]) {
+        refuse_candles("The file " + file + " has two candles in one second, " + before + " and " + after +
+                       ", which a Kronos model cannot tell apart; take longer candles.");
+    }
+    refuse_candles("The file " + file + " has candles out of order: " + after + " does not come after " + before +
+                   "; leave --as-is out to have them sorted, or sort them, oldest first, each time once.");
+}
+
+/// The times of rows that have some, as seconds.
+inline std::vector<std::int64_t> candle_times(const totograph::io::Table& table, const std::string& file) {
+    using totograph::io::Clock;
+    constexpr std::int64_t nanoseconds = totograph::io::nanoseconds_per_second;
+    const Clock& clock = table.clock;
     std::vector<std::int64_t> times;
     for (std::size_t row = 0; row < clock.times.size(); ++row) {
-        if (clock.times[row] == Clock::unknown) {
-            refuse_candles("The file " + file + " has no time in row " + std::to_string(row + 1) +
-                           "; fill it, or leave the row out.");
-        }
-        constexpr std::int64_t nanoseconds = totograph::io::nanoseconds_per_second;
         std::int64_t time = clock.times[row];
-        if (is_epoch) {
+        if (clock.kind == Clock::Kind::numbers) {
             time = clock.epoch_unit >= nanoseconds ? time * (clock.epoch_unit / nanoseconds)
                                                    : time / (nanoseconds / clock.epoch_unit);
         } else {
             time = time / nanoseconds - (time % nanoseconds < 0 ? 1 : 0) + clock.style.offset_seconds;
         }
         if (row > 0 && time <= times.back()) {
-            refuse_candles("The file " + file +
-                           " has candles out of order: " + totograph::io::in_quotes(table.timestamps[row]) +
-                           " does not come after " + totograph::io::in_quotes(table.timestamps[row - 1]) +
-                           "; sort the rows, oldest first, each time once.");
+            refuse_times(table, row, file);
         }
         times.push_back(time);
     }
     return times;
 }
 
+/// Tells of candles whose high is below their low, which have their columns exchanged, or are wrong.
+inline void tell_high_below_low(CandleTable& table, const std::string& file) {
+    std::int64_t count = 0;
+    std::size_t first = 0;
+    for (std::size_t row = 0; row < table.rows(); ++row) {
+        if (table.columns[1][row] < table.columns[2][row]) {
+            first = count == 0 ? row : first;
+            ++count;
+        }
+    }
+    if (count > 0) {
+        table.notes.push_back({"high below low", "The file " + file + " has " + plural(count, "candle") +
+                                                     " whose high is below the low, the first at " +
+                                                     totograph::io::in_quotes(table.stamps[first]) +
+                                                     "; the values are taken as they are."});
+    }
+}
+
 }  // namespace detail
 
-/// The candles of a table. Throws `Error(invalid_file)` with one sentence when a column is missing or holds gaps, or
-/// times are missing or out of order.
-inline CandleTable candle_table(const totograph::io::Table& table, const std::string& file_name) {
+/// The candles of a table that was read with its rows as they stand. What is to become of rows that are out of order or
+/// repeated says `intake`; notes tell it. Throws `Error(invalid_file)` with one sentence when a column is missing or
+/// holds gaps, times are missing, or rows cannot be put in order.
+inline CandleTable candle_table(totograph::io::Table table, const std::string& file_name, const IntakeOptions& intake) {
     const std::string file = totograph::io::in_quotes(file_name);
     CandleTable result;
-    for (std::size_t i = 0; i < result.columns.size(); ++i) {
-        const std::string_view name = totograph::kronos::column_names[i];
-        const std::vector<double>* const column = detail::find_column(table, name);
-        const bool may_be_missing = i >= static_cast<std::size_t>(totograph::kronos::Column::volume);
-        if (column != nullptr) {
-            result.columns[i] = detail::candle_column(*column, name, table.timestamps, file);
-        } else if (!may_be_missing) {
-            detail::refuse_missing_column(name, table.names, file);
+    for (const std::string& note : table.notes) {
+        result.notes.push_back(note_of_reader(note, file_name));
+    }
+    std::array<std::optional<RoleColumn>, totograph::kronos::column_count> roles;
+    for (std::size_t i = 0; i < roles.size(); ++i) {
+        const auto role = static_cast<totograph::kronos::Column>(i);
+        roles[i] = find_role(table.names, role, file);
+        if (!roles[i] && role < totograph::kronos::Column::volume) {
+            detail::refuse_missing_role(role, table.names, file);
+        }
+        if (roles[i] && roles[i]->is_stand_in) {
+            const std::string note = "Column " + totograph::io::in_quotes(table.names[roles[i]->position]) +
+                                     " is taken for " + detail::role_name(role) + ".";
+            result.notes.push_back({note, note});
+        }
+    }
+    detail::check_clock(table, file);
+    if (!intake.as_is) {
+        for (CandleNote& note : RowOrder(table, file, intake.strict).run()) {
+            result.notes.push_back(std::move(note));
+        }
+    }
+    for (std::size_t i = 0; i < roles.size(); ++i) {
+        if (roles[i]) {
+            result.columns[i] = detail::candle_column(table.columns[roles[i]->position],
+                                                      totograph::kronos::column_names[i], table.timestamps, file);
         }
     }
     result.times = detail::candle_times(table, file);
-    result.stamps = table.timestamps;
-    result.clock = table.clock;
+    result.stamps = std::move(table.timestamps);
+    result.clock = std::move(table.clock);
     result.clock.times = {};
+    detail::tell_high_below_low(result, file);
     return result;
 }
 

@@ -19,6 +19,9 @@ namespace detail {
 
 inline constexpr const char* candles_footer = R"(
 The file has one row a candle and columns open, high, low and close, perhaps volume and amount, and a column of times.
+Names may be those of providers: o, open_price, <OPEN>, 1. open, Close/Last, Vol., and Price where there is no close.
+Rows out of order are sorted and those that repeat another one left out, which a note tells; with --strict they are an
+error. Nights and weekends are no gaps.
 With a column 'symbol' it holds the candles of many; a folder has a file for each. Histories may differ in length.
 The times to come go on as those of the file do: nights, weekends and breaks that it shows are left out.
 A model is a published Kronos tokenizer with its predictor, each a folder. It draws paths; what it is worth on a market
@@ -111,6 +114,7 @@ inline std::optional<CandlesCommand> parse_candles_command(int argument_count, c
         ->type_name("NAME");
     app.set_version_flag("--version", "candles " + std::string(totograph::version), "Print the version and stop");
     add_intake_options(app, options.intake);
+    app.get_option("--strict")->description("Rows out of order or repeated are an error");  // markets have gaps
     add_file_options(app, options.intake);
     detail::add_model_options(app, options);
     detail::add_forecast_options(app, options);

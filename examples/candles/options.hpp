@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "../common/check_files.hpp"
 #include "../common/checks.hpp"
 #include "../common/draw_options.hpp"
 #include "../intake/options.hpp"
@@ -50,10 +51,14 @@ inline void check_options(CandlesCommand& options) {
         reject("--all-paths needs a file; standard output is for --output -.");
     }
     const bool has_checkpoint = !options.tokenizer.empty() && !options.predictor.empty();
-    if (options.untrained.empty() != has_checkpoint) {
-        reject(has_checkpoint ? no_checkpoint_beside_untrained
-                              : "A model is two folders, --tokenizer and --predictor; give both, or try the program "
-                                "with --untrained mini.");
+    const bool has_part = !options.tokenizer.empty() || !options.predictor.empty();
+    if (!options.untrained.empty() && has_part) {
+        reject(no_checkpoint_beside_untrained);
+    }
+    if (options.untrained.empty() && !has_checkpoint) {
+        reject(
+            "A model is two folders, --tokenizer and --predictor; give both, or try the program with --untrained "
+            "mini.");
     }
     check_at_least(options.horizon, 1, "--horizon");
     check_at_least(options.paths, 1, "--paths");
@@ -66,6 +71,8 @@ inline void check_options(CandlesCommand& options) {
     if (options.svg == "-") {
         reject("--svg needs a file; standard output is for --output -.");
     }
+    check_files({{"--output", options.output}, {"--all-paths", options.paths_output}, {"--svg", options.svg}},
+                {{"input", options.input}, {"tokenizer", options.tokenizer}, {"predictor", options.predictor}});
     check_draws(options.draw, 1 << 20, "for the likeliest path take --top-k 1");
     if (options.quantiles.empty()) {
         options.quantiles = {0.1, 0.9};

@@ -2,8 +2,11 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
+#include <charconv>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <string>
 #include <utility>
 #include <vector>
@@ -26,10 +29,19 @@ inline std::vector<double> as_doubles(const std::vector<float>& values) {
     return {values.begin(), values.end()};
 }
 
-/// The tables of all results below each other. Of several, each line begins with its symbol.
+/// The number of the fewest digits that tell a float from others; widened, it would have digits that mean nothing.
+inline double in_fewest_digits(float value) {
+    std::array<char, 32> digits{};
+    const auto written = std::to_chars(digits.data(), digits.data() + digits.size(), value);
+    double number = 0;
+    std::from_chars(digits.data(), written.ptr, number);
+    return number;
+}
+
+/// The tables of all results below each other. Each line begins with its symbol where the input names them.
 template <class Format>
 std::string csv_of_all(const std::vector<CandleResult>& results, const Format& format) {
-    if (results.size() == 1) {
+    if (!results.front().symbol->is_named) {
         return format(results.front());
     }
     std::string all;
@@ -58,7 +70,8 @@ inline std::string bands_csv(const std::vector<CandleResult>& results, const std
         table.timestamps = result.stamps();
         const auto add = [&](const std::string& name, const std::vector<float>& values) {
             table.names.push_back(name);
-            table.columns.push_back(detail::as_doubles(values));
+            std::vector<double>& column = table.columns.emplace_back();
+            std::transform(values.begin(), values.end(), std::back_inserter(column), detail::in_fewest_digits);
         };
         for (std::size_t i = 0; i < totograph::kronos::column_names.size(); ++i) {
             const auto column = static_cast<totograph::kronos::Column>(i);
@@ -91,7 +104,7 @@ inline std::string paths_csv(const std::vector<CandleResult>& results) {
                 for (std::size_t i = 0; i < totograph::kronos::column_names.size(); ++i) {
                     const auto column = static_cast<totograph::kronos::Column>(i);
                     table.columns[1 + i].push_back(
-                        static_cast<double>(forecast.value(column, path, step, result.place)));
+                        detail::in_fewest_digits(forecast.value(column, path, step, result.place)));
                 }
             }
         }

@@ -2,7 +2,8 @@
 #pragma once
 
 #include <algorithm>
-#include <cctype>
+#include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -10,13 +11,17 @@
 #include <utility>
 #include <vector>
 
-#include <totograph/core/error.hpp>
 #include <totograph/io/csv/split.hpp>
 #include <totograph/io/text.hpp>
+#include <totograph/models/kronos/candles.hpp>
 
+#include "../common/format.hpp"
 #include "../intake/read_input.hpp"
+#include "candle_note.hpp"
 #include "candle_table.hpp"
+#include "column_roles.hpp"
 #include "options.hpp"
+#include "refuse_candles.hpp"
 
 namespace examples {
 
@@ -24,20 +29,17 @@ namespace examples {
 struct Symbol {
     std::string name;
     CandleTable table;
+    bool is_named;  ///< Whether the input names it, in a column or as one file of a folder.
 };
 
 namespace detail {
-
-inline bool is_same_word(std::string_view a, std::string_view b) {
-    return std::equal(a.begin(), a.end(), b.begin(), b.end(),
-                      [](unsigned char x, unsigned char y) { return std::tolower(x) == std::tolower(y); });
-}
 
 /// The column that names symbols: the one of --symbol-column, else one with a usual name. Nothing when there is none.
 inline std::optional<std::string> symbol_column(const std::vector<std::string>& names, const std::string& wanted,
                                                 const std::string& file) {
     for (const std::string& name : names) {
-        if (wanted.empty() ? is_same_word(name, "symbol") || is_same_word(name, "ticker") : name == wanted) {
+        const std::string bare = bare_name(name);
+        if (wanted.empty() ? bare == "symbol" || bare == "ticker" : name == wanted) {
             return name;
         }
     }
@@ -48,11 +50,12 @@ inline std::optional<std::string> symbol_column(const std::vector<std::string>& 
     return std::nullopt;
 }
 
-/// Rows stand as they are: a market has no candle at night, and that is no gap.
+/// The reader takes rows as they stand, for it makes gaps of nights; `candle_table` puts them in order.
 inline CandleTable table_of_text(std::string_view text, const std::string& name, const IntakeOptions& intake) {
     IntakeOptions as_it_stands = intake;
-    as_it_stands.as_is = !intake.strict;
-    return candle_table(read_table(text, name, as_it_stands, {}), name);
+    as_it_stands.as_is = true;
+    as_it_stands.strict = false;
+    return candle_table(read_table(text, name, as_it_stands, {}), name, intake);
 }
 
 inline bool is_chosen(const std::string& name, const std::vector<std::string>& chosen) {
@@ -85,7 +88,7 @@ inline std::vector<Symbol> symbols_of_folder(const CandlesCommand& options) {
     for (const std::filesystem::path& file : files) {
         const std::string name = symbol_of_file(file);
         if (is_chosen(name, options.symbols)) {
-            symbols.push_back({name, table_of_text(read_input_text(file), input_name(file), options.intake)});
+            symbols.push_back({name, table_of_text(read_input_text(file), input_name(file), options.intake), true});
         }
     }
     return symbols;
@@ -101,20 +104,43 @@ inline std::vector<Symbol> symbols_of_file(const CandlesCommand& options) {
     std::vector<Symbol> symbols;
     if (!column) {
         const std::string name = options.input == "-" ? file : symbol_of_file(options.input);
-        symbols.push_back({name, table_of_text(text, file, options.intake)});
+        symbols.push_back({name, table_of_text(text, file, options.intake), false});
         return symbols;
     }
     IntakeOptions intake = options.intake;
-    intake.separator.clear();  // parts have commas
     for (const totograph::io::CsvPart& part : totograph::io::split_csv(text, file, *column, csv)) {
         if (is_chosen(part.value, options.symbols)) {
-            symbols.push_back({part.value, table_of_text(part.text, file + ", symbol " + part.value, intake)});
+            intake.separator = part.separator;
+            symbols.push_back({part.value, table_of_text(part.text, file + ", symbol " + part.value, intake), true});
         }
     }
     return symbols;
 }
 
 }  // namespace detail
+
+/// What the user should know of all symbols: how their files were read, what was done with rows, what is missing.
+inline std::vector<std::string> notes_of(const std::vector<Symbol>& symbols) {
+    CandleNotes notes;
+    std::vector<std::string> without_volume;
+    for (const Symbol& symbol : symbols) {
+        for (const CandleNote& note : symbol.table.notes) {
+            notes.add(note);
+        }
+        if (symbol.table.columns[static_cast<std::size_t>(totograph::kronos::Column::volume)].empty()) {
+            without_volume.push_back(symbol.name);
+        }
+    }
+    std::vector<std::string> sentences = notes.sentences();
+    if (without_volume.size() == symbols.size()) {
+        sentences.emplace_back("There is no column 'volume'; the model is told 0.");
+    } else if (!without_volume.empty()) {
+        sentences.push_back("There is no column 'volume' for " + std::to_string(without_volume.size()) + " of " +
+                            plural(static_cast<std::int64_t>(symbols.size()), "symbol") + ", such as " +
+                            totograph::io::in_quotes(without_volume.front()) + "; the model is told 0.");
+    }
+    return sentences;
+}
 
 /// The candles of all symbols that the command line names, or of all that there are. Throws `Error(invalid_file)` with
 /// one sentence for what cannot be read, and for a symbol that is not there.

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "../common/check_files.hpp"
 #include "../common/checks.hpp"
 #include "../common/format.hpp"
 #include "../common/sampling.hpp"
@@ -115,31 +116,6 @@ inline void check_bounds(const Bounds& bounds) {
     }
 }
 
-inline void check_files(const Options& options) {
-    struct NamedPath {
-        const char* name;
-        const std::filesystem::path& path;
-    };
-    const NamedPath outputs[] = {{"--output", options.output},
-                                 {"--svg", options.svg},
-                                 {"--dot", options.dot},
-                                 {"--explain-html", options.explain_html}};
-    for (const NamedPath& one : outputs) {
-        if (one.path.empty()) {
-            continue;
-        }
-        std::error_code ignored;
-        if (std::filesystem::equivalent(one.path, options.input, ignored)) {
-            reject(std::string(one.name) + " is the input file itself, which would be lost; name another file.");
-        }
-        for (const NamedPath& other : outputs) {
-            if (&one < &other && one.path.lexically_normal() == other.path.lexically_normal()) {
-                reject(std::string(one.name) + " and " + other.name + " are the same file; name two.");
-            }
-        }
-    }
-}
-
 }  // namespace detail
 
 /// Checks what options mean together and fills in the defaults that depend on others. Throws `Error(invalid_argument)`.
@@ -156,7 +132,11 @@ inline void check_options(Options& options) {
     detail::check_bounds(options.bounds);
     detail::check_columns(options);
     detail::check_quantiles(options);
-    detail::check_files(options);
+    detail::check_files({{"--output", options.output},
+                         {"--svg", options.svg},
+                         {"--dot", options.dot},
+                         {"--explain-html", options.explain_html}},
+                        {{"input", options.input}});
     if (options.chart && options.no_chart) {
         detail::reject("--chart and --no-chart contradict each other; leave one out.");
     }

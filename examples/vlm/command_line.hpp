@@ -71,7 +71,8 @@ inline std::optional<VlmCommand> parse_vlm_command(int argument_count, const cha
     app.set_version_flag("--version", "vlm " + std::string(totograph::version), "Print the version and stop");
     detail::add_token_options(app, options);
     detail::add_threads(app, options.threads);
-    app.add_option("--output", options.output, "Write ids to a file (default: to standard output)")->type_name("PATH");
+    app.add_option("--output", options.output, "Write ids to a file (default, and -: to standard output)")
+        ->type_name("PATH");
     app.add_flag("--quiet", options.quiet, "No note about the time that it took");
     if (!detail::parse(app, "vlm", argument_count, arguments, out, "Name the file of prompts")) {
         return std::nullopt;

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <string>
 
+#include "../common/check_files.hpp"
 #include "../common/checks.hpp"
 #include "../common/draw_options.hpp"
 
@@ -22,7 +23,9 @@ struct VlmCommand {
     DrawOptions draw{.temperature = 0.5, .top_k = 50};
     int threads = 0;
     bool quiet = false;
-    std::filesystem::path output;
+    std::filesystem::path output;  ///< Empty or "-": standard output.
+
+    [[nodiscard]] bool output_is_stdout() const { return output.empty() || output == "-"; }
 };
 
 /// Refuses what cannot be. Throws `Error(invalid_argument)`.
@@ -33,6 +36,8 @@ inline void check_options(const VlmCommand& options) {
                    ? "Name the folder of a checkpoint with --checkpoint, or try the program with --untrained MODEL."
                    : no_checkpoint_beside_untrained);
     }
+    check_files({{"--output", options.output}},
+                {{"input", options.input}, {"pixels", options.pixels}, {"checkpoint", options.checkpoint}});
     check_at_least(options.new_tokens, 1, "--new-tokens");
     check_at_least(options.end_token, -1, "--end-token");
     check_at_most(options.end_token, 1 << 24, "--end-token");

@@ -45,6 +45,23 @@ grep -q 'of the last close' holdout || fail "a holdout is scored"
 cut -d, -f1-5 candles.csv > prices.csv
 "$program" prices.csv "${model[@]}" --output - > /dev/null 2> note
 grep -q "no column 'volume'" note || fail "a missing volume is told"
+awk -F, 'NR > 1 { for (i = 2; i <= NF; ++i) if (length($i) > 15) exit 1 }' bands.csv || fail "floats are short"
+
+# Files as providers write them, and as hands leave them, are forecast alike, and notes tell what was done.
+quick=("${model[@]}" --context 32 --horizon 2 --paths 2 --output -)
+"$program" candles.csv "${quick[@]}" --strict > quick.csv  # its nights and weekends are no error
+{ echo '<DATE>;<OPEN>;<HIGH>;<LOW>;Price;<VOL>'; tail -n +2 candles.csv | tac | tr ',.' ';,'; } > provider.csv
+"$program" provider.csv "${quick[@]}" 2> note | cmp - quick.csv || fail "other names, the newest row first"
+grep -q "Column 'Price' is taken for close" note || fail "a price is told to stand for the close"
+[[ "$(grep -c 'decimal commas' note)" -eq 1 ]] || fail "decimal commas are told"
+grep -q 'has its newest row first: the rows are turned round' note || fail "it is told that rows were turned round"
+awk 'NR != 9 { print } NR == 20 { print held; print } NR == 9 { held = $0 }' candles.csv > unsorted.csv
+"$program" unsorted.csv "${quick[@]}" 2> note | cmp - quick.csv || fail "rows are sorted"
+grep -q 'not in the order of time .*: they are sorted' note || fail "it is told that rows were sorted"
+grep -q '1 row that repeats another one' note || fail "it is told that a row was left out"
+refuses 3 "Without --strict the rows are turned round" provider.csv "${model[@]}" --strict
+refuses 3 "Without --strict they are sorted" unsorted.csv "${model[@]}" --strict
+refuses 3 "leave --as-is out" unsorted.csv "${model[@]}" --as-is
 
 # Many symbols, of different lengths: in one file, and as a folder.
 grep -v -e '^20[^,]*,Brent' -e '^201[678]-.*' "$oil" > wti.csv
@@ -60,7 +77,8 @@ grep -q '█' both || fail "the chart has candles that fall"
 if command -v xmllint > /dev/null; then xmllint --noout both.svg || fail "the picture is XML"; fi
 # A symbol alone has the candles that it has beside others, if it is the first one.
 "$program" oil.csv "${model[@]}" --horizon 6 --symbols WTI --output alone.csv --holdout --quiet --no-chart
-grep '^WTI,' both.csv | cut -d, -f2- | cmp - <(tail -n +2 alone.csv) || fail "a symbol does not depend on others"
+head -1 alone.csv | grep -q '^symbol,time,open_mean' || fail "a symbol that was chosen has the columns of several"
+grep '^WTI,' both.csv | cmp - <(tail -n +2 alone.csv) || fail "a symbol does not depend on others"
 mkdir -p folder
 cut -d, -f1,3- wti.csv > folder/WTI.csv
 sed '1!{/,Brent,/!d}' "$oil" | cut -d, -f1,3- | gzip > folder/Brent.csv.gz
@@ -92,15 +110,28 @@ awk 'NR == 9 { sub(/,[0-9.]*,/, ",inf,") } { print }' candles.csv > bad.csv
 refuses 3 "for open at '2024-03-05 11:00'" bad.csv "${model[@]}"
 awk 'NR == 9 { sub(/,[0-9.]*,/, ",1e300,") } { print }' candles.csv > bad.csv
 refuses 3 "beyond the range of a float" bad.csv "${model[@]}"
-awk 'NR != 9 { print } NR == 20 { print held } NR == 9 { held = $0 }' candles.csv > bad.csv
-refuses 3 "does not come after" bad.csv "${model[@]}"
+{ cat candles.csv; sed -n '9s/,[0-9]*$/,1/p' candles.csv; } > bad.csv
+refuses 3 "the time of another one and other numbers" bad.csv "${model[@]}"
+sed '1s/Volume/OPEN/' candles.csv > bad.csv
+refuses 3 "may be open, 'Open' and 'OPEN'" bad.csv "${model[@]}"
 head -2 candles.csv > bad.csv
 refuses 3 "1 candle; a forecast needs two or more" bad.csv "${model[@]}"
 cut -d, -f2- candles.csv > bad.csv
 refuses 3 "no column of dates and times" bad.csv "${model[@]}"
 refuses 3 "cannot be opened" nowhere.csv "${model[@]}"
 
+cp candles.csv kept.csv
+for output in --output --svg --all-paths; do
+    refuses 2 "$output is the input file itself" candles.csv "${model[@]}" "$output" ./candles.csv
+done
+refuses 2 "--output and --svg are the same file" candles.csv "${model[@]}" --output new.csv --svg new.csv
+refuses 2 "--output is a file of the input folder" folder "${model[@]}" --output folder/WTI.csv
+expect 2 "--output is the input file itself" "$program" - "${model[@]}" --output candles.csv < candles.csv
+cmp candles.csv kept.csv || fail "the input is as it was"
+[[ ! -e new.csv ]] || fail "nothing is written where two outputs are one"
+
 refuses 2 "A model is two folders" candles.csv
+refuses 2 "leave one of them out" candles.csv --untrained mini --tokenizer "$fixtures/head_of_52/tokenizer"
 refuses 2 "--untrained takes one of the models" candles.csv --untrained enormous
 refuses 2 "--horizon must be at most" candles.csv "${model[@]}" --horizon 1000
 refuses 2 "--temperature must be above 0" candles.csv "${model[@]}" --temperature 0

@@ -50,6 +50,8 @@ echo "5, 9,30 7" > text.txt
 grep -q 'untrained: it knows nothing' note || fail "it says what the ids are worth"
 [[ "$(wc -w < ids)" -eq 8 ]] || fail "eight tokens are chosen"
 "$program" - --untrained tiny --new-tokens 8 --end-token -1 --quiet < text.txt | cmp - ids || fail "standard input"
+"$program" text.txt --untrained tiny --new-tokens 8 --end-token -1 --quiet --output - | cmp - ids || fail "--output -"
+[[ ! -e ./- ]] || fail "standard output is no file"
 draw=(--untrained tiny --end-token -1 --draw --temperature 3 --top-k 0 --top-p 1 --quiet)
 "$program" text.txt "${draw[@]}" --new-tokens 16 --seed 1 > one
 "$program" text.txt "${draw[@]}" --new-tokens 16 --seed 1 | cmp - one || fail "the same seed draws the same ids"
@@ -67,6 +69,13 @@ refuses 2 "--top-k must be at least 0" text.txt --untrained tiny --draw --top-k 
 refuses 5 "17 new tokens are asked for, and there is room for 16" text.txt --untrained tiny --new-tokens 17
 
 tiny=(--untrained tiny --new-tokens 4)
+cp text.txt kept.txt
+refuses 2 "--output is the input file itself" text.txt "${tiny[@]}" --output ./text.txt
+refuses 2 "--output is the pixels file itself" text.txt "${tiny[@]}" --pixels images.safetensors \
+    --output images.safetensors
+mkdir -p of_model && cp "$case/config.json" of_model/
+refuses 2 "--output is a file of the checkpoint folder" text.txt --checkpoint of_model --output of_model/config.json
+cmp text.txt kept.txt || fail "the input is as it was"
 refuses 3 "cannot be opened" nowhere.txt "${tiny[@]}"
 : > bad.txt
 refuses 3 "There is no prompt" bad.txt "${tiny[@]}"

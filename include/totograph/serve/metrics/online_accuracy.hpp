@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <compare>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -34,9 +33,11 @@ struct ScoredSeries {
     std::string_view group;
     Index number = 0;
 
+    // NOLINTBEGIN(google-explicit-constructor): a name alone is a group of one series
     template <class Name>
     requires std::convertible_to<const Name&, std::string_view> ScoredSeries(const Name& of_group, Index of_number = 0)
         : group(of_group), number(of_number) {}
+    // NOLINTEND(google-explicit-constructor)
 };
 
 /// How good the forecasts of one group of series were, over its window. Not a number where nothing was scored.
@@ -84,7 +85,9 @@ private:
     struct Place {
         Index step;
         Index series;
-        friend auto operator<=>(const Place&, const Place&) = default;
+        friend bool operator<(const Place& a, const Place& b) {
+            return a.step != b.step ? a.step < b.step : a.series < b.series;
+        }
     };
     struct Score {
         double error;

@@ -6,6 +6,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <mutex>
 #include <string>
 #include <thread>
 #include <utility>
@@ -20,6 +21,18 @@
 #include <totograph/core/shape.hpp>
 
 namespace totograph::cpu {
+
+namespace detail {
+
+/// Keeps the handles of threads that are not in this process: they can neither be joined nor destroyed.
+inline void keep_lost_threads(std::vector<std::thread>&& threads) {
+    static std::mutex mutex;
+    static auto& lost = *new std::vector<std::vector<std::thread>>();
+    const std::scoped_lock lock(mutex);
+    lost.push_back(std::move(threads));
+}
+
+}  // namespace detail
 
 TOTOGRAPH_INLINE ThreadPool::ThreadPool(int threads) {
     if (threads < 1) {
@@ -49,8 +62,7 @@ TOTOGRAPH_INLINE void ThreadPool::start(int threads) {
 
 TOTOGRAPH_INLINE void ThreadPool::start_after_fork() noexcept {
     const int count = threads();
-    // Handles of threads that are not in this process can neither be joined nor destroyed.
-    (void)new std::vector<std::thread>(std::move(workers_));
+    detail::keep_lost_threads(std::move(workers_));
     workers_.clear();
     start(count);
 }
@@ -71,7 +83,7 @@ TOTOGRAPH_INLINE void ThreadPool::work(int thread, std::uint32_t round) noexcept
 
 TOTOGRAPH_INLINE void ThreadPool::stop() noexcept {
     if (forks_ != forks().load()) {
-        (void)new std::vector<std::thread>(std::move(workers_));
+        detail::keep_lost_threads(std::move(workers_));
         return;
     }
     is_stopping_ = true;

@@ -49,6 +49,7 @@ TOTOGRAPH_INLINE std::vector<std::size_t> vaguest_first(const std::vector<LabelN
     }
     std::sort(counted.begin(), counted.end());
     std::vector<std::size_t> order;
+    order.reserve(counted.size());
     for (const auto& [count, label] : counted) {
         order.push_back(label);
     }

@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+#include <totograph/io/csv/csv.hpp>
+#include <totograph/models/kronos/candles.hpp>
+
+#include "candles/command_line.hpp"
+#include "candles/output.hpp"
+#include "candles/symbols.hpp"
+#include "intake/options.hpp"
+#include "support/refusal.hpp"
+
+// What `candles` makes of a file: columns by their names, rows in the order of time, notes.
+
+namespace {
+
+using namespace examples;
+using totograph::kronos::Column;
+
+bool has(const std::string& text, const std::string& part) {
+    return text.find(part) != std::string::npos;
+}
+
+CandleTable table_of(const std::string& text, const IntakeOptions& intake = {}) {
+    return examples::detail::table_of_text(text, "f.csv", intake);
+}
+
+std::string refusal_of(const std::string& text, const IntakeOptions& intake = {}) {
+    return refusal([&] { table_of(text, intake); });
+}
+
+/// The column that has a role among these, or what the user is told.
+std::string column_of(const std::vector<std::string>& names, Column role) {
+    std::string found;
+    const std::string refused = refusal([&] {
+        const std::optional<RoleColumn> column = find_role(names, role, "'f.csv'");
+        found = column ? names[column->position] : "none";
+    });
+    return refused.empty() ? found : refused;
+}
+
+/// Five days around a weekend, oldest first.
+const std::vector<std::string> days = {"2024-03-07,1,3,0.5,2,10", "2024-03-08,2,4,1,3,20", "2024-03-11,3,5,2,4,30",
+                                       "2024-03-12,4,6,3,5,40", "2024-03-13,5,7,4,6,50"};
+
+/// These rows of `days`.
+std::string file_of(const std::vector<std::size_t>& rows) {
+    std::string text = "Date,Open,High,Low,Close,Volume\n";
+    for (const std::size_t row : rows) {
+        text += days[row] + "\n";
+    }
+    return text;
+}
+
+std::vector<std::string> texts_of(const CandleTable& table) {
+    std::vector<std::string> texts;
+    for (const CandleNote& note : table.notes) {
+        texts.push_back(note.text);
+    }
+    return texts;
+}
+
+}  // namespace
+
+TEST_CASE("columns of candles by the names that providers give them") {
+    CHECK(column_of({"Open", "High"}, Column::open) == "Open");
+    CHECK(column_of({"t", "o", "h", "l", "c", "v"}, Column::close) == "c");
+    CHECK(column_of({"open_price", "close_price"}, Column::open) == "open_price");
+    CHECK(column_of({"1. open", "2. high", "5. volume"}, Column::volume) == "5. volume");
+    CHECK(column_of({"<OPEN>", "<CLOSE>", "<OPENINT>"}, Column::open) == "<OPEN>");
+    CHECK(column_of({"Close/Last", "Volume"}, Column::close) == "Close/Last");
+    CHECK(column_of({"Price", "Open"}, Column::close) == "Price");
+    CHECK(column_of({"Price", "Close"}, Column::close) == "Close");
+    CHECK(column_of({"Adj Close", "Close"}, Column::close) == "Close");
+    CHECK(column_of({"Adj Close", "Price"}, Column::close) == "Price");
+    CHECK(column_of({"Vol.", "<TICKVOL>"}, Column::volume) == "Vol.");
+    CHECK(column_of({"<TICKVOL>"}, Column::volume) == "<TICKVOL>");
+    CHECK(column_of({"vol", "Volume"}, Column::volume) == "Volume");
+    CHECK(column_of({"open_time", "openint"}, Column::open) == "none");
+    CHECK(column_of({"AMOUNT"}, Column::amount) == "AMOUNT");
+}
+
+TEST_CASE("two columns that fit one role equally are named, and names that are accepted where none fits") {
+    CHECK(column_of({"open", "OPEN"}, Column::open) ==
+          "The file 'f.csv' has two columns that may be open, 'open' and 'OPEN'; leave one out, or give it another "
+          "name.");
+    CHECK(has(column_of({"c", "close_price"}, Column::close), "'c' and 'close_price'"));
+    const std::string sentence = refusal_of("time,open,high,low,last\n2024-01-01,1,2,0.5,1\n2024-01-02,1,2,0.5,1\n");
+    CHECK(has(sentence, "no column of numbers 'close'"));
+    CHECK(has(sentence, "close, close_price, Close/Last, c, price, adj_close, adjusted_close"));
+    CHECK(has(sentence, "<CLOSE> or 1. close"));
+    CHECK(has(sentence, "Its columns of numbers are: open, high, low, last."));
+}
+
+TEST_CASE("rows are put in the order of time, and repeats left out, which is told") {
+    const CandleTable sorted = table_of(file_of({0, 1, 2, 3, 4}));
+    CHECK(sorted.notes.empty());  // a weekend is no gap
+
+    const CandleTable turned = table_of(file_of({4, 3, 2, 1, 0}));
+    CHECK(turned.times == sorted.times);
+    CHECK(turned.stamps == sorted.stamps);
+    CHECK(turned.columns == sorted.columns);
+    CHECK(texts_of(turned) ==
+          std::vector<std::string>{"The file 'f.csv' has its newest row first: the rows are turned round."});
+
+    const CandleTable shuffled = table_of(file_of({2, 0, 3, 1, 0, 4, 0}));
+    CHECK(shuffled.times == sorted.times);
+    CHECK(shuffled.columns == sorted.columns);
+    CHECK(texts_of(shuffled) ==
+          std::vector<std::string>{"The file 'f.csv' has rows that are not in the order of time ('2024-03-07' comes "
+                                   "after '2024-03-11'): they are sorted.",
+                                   "The file 'f.csv' has 2 rows that repeat another one, such as '2024-03-07': they "
+                                   "are left out."});
+}
+
+TEST_CASE("with --strict disorder and repeats are errors, and weekends are none") {
+    IntakeOptions intake;
+    intake.strict = true;
+    CHECK(table_of(file_of({0, 1, 2, 3, 4}), intake).rows() == 5);
+    CHECK(refusal_of(file_of({4, 3, 2, 1, 0}), intake) ==
+          "The file 'f.csv' has its newest row first. Without --strict the rows are turned round.");
+    CHECK(has(refusal_of(file_of({0, 2, 1}), intake),
+              "('2024-03-08' comes after '2024-03-11'). Without --strict they "
+              "are sorted."));
+    CHECK(refusal_of(file_of({0, 1, 1}), intake) ==
+          "The file 'f.csv' has 1 row that repeats another one, such as '2024-03-08'. Without --strict it is left "
+          "out.");
+}
+
+TEST_CASE("rows of one time with other numbers are refused, and disorder with --as-is") {
+    const std::string other = file_of({0, 1, 2}) + "2024-03-08,2,4,1,3,21\n";
+    CHECK(has(refusal_of(other), "has 1 row with the time of another one and other numbers, such as '2024-03-08'"));
+    IntakeOptions intake;
+    intake.as_is = true;
+    CHECK(has(refusal_of(file_of({0, 2, 1}), intake), "'2024-03-08' does not come after '2024-03-11'; leave --as-is"));
+    CHECK(
+        has(refusal_of("time,open,high,low,close\n2024-01-01 10:00:00.2,1,2,0.5,1\n2024-01-01 10:00:00.4,1,2,0.5,1\n"),
+            "two candles in one second"));
+}
+
+TEST_CASE("candles whose high is below their low are told, and taken as they are") {
+    const CandleTable table =
+        table_of("Date,Open,Low,High,Close\n2024-03-07,1,0.5,3,2\n2024-03-08,2,4,1,3\n2024-03-11,3,5,2,4\n");
+    CHECK(texts_of(table) ==
+          std::vector<std::string>{"The file 'f.csv' has 2 candles whose high is below the low, the first at "
+                                   "'2024-03-08'; the values are taken as they are."});
+    CHECK(table.columns[1][1] == 1);
+    CHECK(table.columns[2][1] == 4);
+}
+
+TEST_CASE("each note of the reader is told once, for all symbols") {
+    const std::string comma = "Date;Open;High;Low;Close\n2024-03-08;2,5;4;1;3\n2024-03-07;1,5;3;0,5;2\n";
+    std::vector<Symbol> symbols;
+    for (const std::string name : {"A", "B", "C"}) {
+        symbols.push_back({name, examples::detail::table_of_text(comma, name + ".csv", {}), true});
+    }
+    CHECK(notes_of(symbols) ==
+          std::vector<std::string>{"The numbers of 'A.csv' are read with decimal commas (--decimal point is the other "
+                                   "way). So it is with 2 more symbols.",
+                                   "The file 'A.csv' has its newest row first: the rows are turned round. So it is "
+                                   "with 2 more symbols.",
+                                   "There is no column 'volume'; the model is told 0."});
+
+    symbols[0].table = table_of(file_of({0, 1, 2}));
+    CHECK(notes_of(symbols).back() ==
+          "There is no column 'volume' for 2 of 3 symbols, such as 'B'; the model is told 0.");
+
+    const std::string epochs =
+        "t,o,h,l,c,tickvol\n1704067200,1,3,0.5,2,7\n1704070800,2,4,1,3,7\n1704074400,2,4,1,3,7\n";
+    symbols = {{"A", table_of(epochs), true}, {"B", table_of(epochs), true}};
+    const std::vector<std::string> notes = notes_of(symbols);
+    REQUIRE(notes.size() == 2);
+    CHECK(has(notes[0], "'t' holds epoch times"));
+    CHECK(notes[1] == "Column 'tickvol' is taken for volume.");
+}
+
+TEST_CASE("a float is written in the fewest digits that tell it from others") {
+    CHECK(examples::detail::in_fewest_digits(94.7026596F) == 94.70266);
+    CHECK(examples::detail::in_fewest_digits(0.1F) == 0.1);
+    CHECK(examples::detail::in_fewest_digits(-408179.0F) == -408179);
+    CHECK(examples::detail::in_fewest_digits(16777216.0F) == 16777216);
+}
+
+TEST_CASE("options of candles that contradict each other") {
+    const auto refused = [](std::vector<const char*> arguments) {
+        arguments.insert(arguments.begin(), {"candles", "a.csv"});
+        std::ostringstream out;
+        return refusal([&] { parse_candles_command(static_cast<int>(arguments.size()), arguments.data(), out); });
+    };
+    CHECK(refused({"--untrained", "mini"}).empty());
+    CHECK(has(refused({"--untrained", "mini", "--tokenizer", "x"}), "leave one of them out"));
+    CHECK(has(refused({"--untrained", "mini", "--predictor", "x"}), "leave one of them out"));
+    CHECK(has(refused({"--tokenizer", "x"}), "A model is two folders"));
+    CHECK(has(refused({}), "A model is two folders"));
+    for (const char* output : {"--output", "--svg", "--all-paths"}) {
+        CHECK(
+            has(refused({"--untrained", "mini", output, "a.csv"}), std::string(output) + " is the input file itself"));
+    }
+    CHECK(has(refused({"--untrained", "mini", "--output", "x", "--all-paths", "./x"}),
+              "--output and --all-paths are the same file"));
+}
