@@ -178,7 +178,7 @@ TEST_CASE("--min 0 is suggested where the forecast alone is below zero") {
 TEST_CASE("a note names a few series and counts the others") {
     const std::vector<std::string> names = {"a", "b", "c", "d", "e"};
     const auto first = [&](std::size_t count) {
-        return detail::names_where(names, [&](std::size_t at) { return at < count; });
+        return names_where(names, [&](std::size_t at) { return at < count; });
     };
     CHECK(first(0).empty());
     CHECK(first(1) == "'a'");
