@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <filesystem>
-#include <fstream>
 #include <string>
 #include <vector>
 
 #include <doctest/doctest.h>
 
 #include "common/check_files.hpp"
+#include "io/support.hpp"
 #include "support/refusal.hpp"
 
 // An output never takes the place of an input, or of another output.
@@ -16,19 +16,13 @@ namespace {
 using examples::detail::check_files;
 using examples::detail::NamedPath;
 
-/// A folder with a file `input.csv`, which goes away with the test.
-class InputFolder {
+/// A folder with a folder `below` and a file `input.csv`.
+class InputFolder : public totograph::test::ScratchFolder {
 public:
     InputFolder() {
-        std::filesystem::remove_all(path);
-        std::filesystem::create_directories(path / "below");
-        std::ofstream(path / "input.csv") << "a\n1\n";
+        std::filesystem::create_directory(path() / "below");
+        (void)file("input.csv", "a\n1\n");
     }
-    InputFolder(const InputFolder&) = delete;
-    InputFolder& operator=(const InputFolder&) = delete;
-    ~InputFolder() { std::filesystem::remove_all(path); }
-
-    const std::filesystem::path path = std::filesystem::temp_directory_path() / "totograph_test_check_files";
 };
 
 std::string refused(const std::vector<NamedPath>& outputs, const std::vector<NamedPath>& inputs) {
@@ -39,32 +33,32 @@ std::string refused(const std::vector<NamedPath>& outputs, const std::vector<Nam
 
 TEST_CASE("an output is no input") {
     const InputFolder folder;
-    const std::filesystem::path input = folder.path / "input.csv";
-    std::filesystem::create_symlink(input, folder.path / "link.csv");
+    const std::filesystem::path input = folder.path() / "input.csv";
+    std::filesystem::create_symlink(input, folder.path() / "link.csv");
     CHECK(refused({{"--output", input}}, {{"input", input}}) ==
           "--output is the input file itself, which would be lost; name another file.");
     for (const std::filesystem::path& same :
-         {folder.path / "link.csv", folder.path / "below" / ".." / "input.csv", std::filesystem::relative(input)}) {
+         {folder.path() / "link.csv", folder.path() / "below" / ".." / "input.csv", std::filesystem::relative(input)}) {
         CAPTURE(same);
         CHECK_FALSE(refused({{"--output", ""}, {"--svg", same}}, {{"input", input}}).empty());
     }
     CHECK(refused({{"--output", input}}, {{"input", "other.txt"}, {"pixels", input}}).find("the pixels file itself") !=
           std::string::npos);
     CHECK(refused({{"--output", "a.csv"}}, {{"input", "./a.csv"}}).find("input file itself") != std::string::npos);
-    CHECK(refused({{"--output", folder.path / "output.csv"}}, {{"input", input}, {"pixels", ""}}).empty());
+    CHECK(refused({{"--output", folder.path() / "output.csv"}}, {{"input", input}, {"pixels", ""}}).empty());
 }
 
 TEST_CASE("an output is no file of an input folder") {
     const InputFolder folder;
-    CHECK(refused({{"--output", folder.path / "input.csv"}}, {{"input", folder.path}}) ==
+    CHECK(refused({{"--output", folder.path() / "input.csv"}}, {{"input", folder.path()}}) ==
           "--output is a file of the input folder, which would be lost; name another file.");
-    CHECK(refused({{"--output", folder.path / "output.csv"}}, {{"input", folder.path}}).empty());
-    CHECK(refused({{"--output", "output.csv"}}, {{"input", folder.path / "nowhere"}}).empty());
+    CHECK(refused({{"--output", folder.path() / "output.csv"}}, {{"input", folder.path()}}).empty());
+    CHECK(refused({{"--output", "output.csv"}}, {{"input", folder.path() / "nowhere"}}).empty());
 }
 
 TEST_CASE("two outputs are two files") {
     const InputFolder folder;
-    CHECK(refused({{"--output", folder.path / "x"}, {"--svg", folder.path / "below" / ".." / "x"}}, {}) ==
+    CHECK(refused({{"--output", folder.path() / "x"}, {"--svg", folder.path() / "below" / ".." / "x"}}, {}) ==
           "--output and --svg are the same file; name two.");
     CHECK(refused({{"--output", "x"}, {"--svg", ""}, {"--dot", std::filesystem::absolute("x")}}, {}) ==
           "--output and --dot are the same file; name two.");

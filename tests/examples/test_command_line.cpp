@@ -4,7 +4,6 @@
 #include <doctest/doctest.h>
 
 #include <filesystem>
-#include <fstream>
 #include <initializer_list>
 #include <optional>
 #include <sstream>
@@ -12,6 +11,7 @@
 #include <vector>
 
 #include "../../examples/common/exit_codes.hpp"
+#include "../io/support.hpp"
 
 using namespace examples;
 using totograph::ErrorCode;
@@ -207,16 +207,12 @@ TEST_CASE("a command line that cannot be used is refused in a sentence that name
 }
 
 TEST_CASE("the input file is never an output") {
-    const std::filesystem::path folder = std::filesystem::temp_directory_path() / "totograph_test_command_line";
-    std::filesystem::create_directories(folder);
-    const std::string file = (folder / "input.csv").string();
-    const std::string same = (folder / "link.csv").string();
-    std::ofstream(file) << "a\n1\n";
-    std::filesystem::remove(same);
+    const totograph::test::ScratchFolder folder;
+    const std::string file = folder.file("input.csv", "a\n1\n").string();
+    const std::string same = (folder.path() / "link.csv").string();
     std::filesystem::create_symlink(file, same);
     CHECK(has(refusal({file.c_str(), "--output", file.c_str()}), "--output is the input file itself"));
     CHECK(has(refusal({file.c_str(), "--svg", same.c_str()}), "--svg is the input file itself"));
-    std::filesystem::remove_all(folder);
 }
 
 TEST_CASE("exit codes follow the error and what was being done") {

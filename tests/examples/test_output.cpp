@@ -6,7 +6,6 @@
 #include <cmath>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <limits>
 #include <sstream>
 #include <string>
@@ -16,8 +15,11 @@
 #include "../../examples/common/output_files.hpp"
 #include "../../examples/common/progress.hpp"
 #include "../../examples/forecast/make_figure.hpp"
+#include "../io/support.hpp"
 
 using namespace examples;
+using totograph::test::content_of;
+using totograph::test::ScratchFolder;
 
 namespace {
 
@@ -50,31 +52,6 @@ Timeline seconds_timeline() {
     return Timeline({"2026-11-21T00:00:00Z", "2026-11-21T00:00:01Z", "2026-11-21T00:00:02Z", "2026-11-21T00:00:03Z",
                      "2026-11-21T00:00:04Z"});
 }
-
-std::string content_of(const std::filesystem::path& path) {
-    std::ifstream file(path);
-    return {std::istreambuf_iterator<char>(file), {}};
-}
-
-/// A folder that goes away with the test.
-class Folder {
-public:
-    explicit Folder(const std::string& name) : path_(std::filesystem::temp_directory_path() / ("totograph_" + name)) {
-        std::filesystem::remove_all(path_);
-        std::filesystem::create_directories(path_);
-    }
-    Folder(const Folder&) = delete;
-    Folder& operator=(const Folder&) = delete;
-    ~Folder() { std::filesystem::remove_all(path_); }
-
-    [[nodiscard]] const std::filesystem::path& path() const { return path_; }
-    [[nodiscard]] std::ptrdiff_t files() const {
-        return std::distance(std::filesystem::directory_iterator(path_), std::filesystem::directory_iterator());
-    }
-
-private:
-    std::filesystem::path path_;
-};
 
 }  // namespace
 
@@ -223,7 +200,7 @@ TEST_CASE("the tail is a few horizons long, never more than there is") {
 }
 
 TEST_CASE("output files appear together") {
-    const Folder folder("test_output_together");
+    const ScratchFolder folder;
     {
         OutputFiles files;
         files.add(folder.path() / "one", "1");
@@ -233,11 +210,11 @@ TEST_CASE("output files appear together") {
     }
     CHECK(content_of(folder.path() / "one") == "1");
     CHECK(content_of(folder.path() / "two") == "2");
-    CHECK(folder.files() == 2);
+    CHECK(folder.file_count() == 2);
 }
 
 TEST_CASE("without a commit nothing changes") {
-    const Folder folder("test_output_nothing");
+    const ScratchFolder folder;
     std::ofstream(folder.path() / "one") << "old";
     {
         OutputFiles files;
@@ -245,13 +222,13 @@ TEST_CASE("without a commit nothing changes") {
         CHECK_THROWS_AS(files.add(folder.path() / "missing" / "two", "2"), totograph::Error);
     }
     CHECK(content_of(folder.path() / "one") == "old");
-    CHECK(folder.files() == 1);
+    CHECK(folder.file_count() == 1);
 }
 
 TEST_CASE("a place for a file is tried without a trace") {
-    const Folder folder("test_output_check");
+    const ScratchFolder folder;
     OutputFiles::check(folder.path() / "one");
-    CHECK(folder.files() == 0);
+    CHECK(folder.file_count() == 0);
     CHECK_THROWS_AS(OutputFiles::check(folder.path() / "missing" / "one"), totograph::Error);
     CHECK_THROWS_AS(OutputFiles::check(folder.path()), totograph::Error);
 }
