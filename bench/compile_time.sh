@@ -14,6 +14,8 @@
 #                 one bucket of a published Toto 2.0, as wide and long as that of `bucket`
 #   generation    one bucket for a device of another generation as well (nvcc)
 #   architecture  the same for one more architecture of that generation, from the same PTX
+#   six_passes    one bucket for the six architectures of our default, with a pass of the compiler for each
+#   six_grouped   the same with a pass for each PTX, as cmake/CudaArchitectures.cmake has it
 #   library       the file of the library totograph::compiled, or cuda_compiled (nvcc), once a project
 #
 # Each case is compiled in two ways, in turns: `header-only`, and `library`, as it is when a program links that library.
@@ -24,7 +26,7 @@
 # (by default "90a 80 86"): of a bucket, of another generation, of one more architecture.
 set -euo pipefail
 published=(toto2_4m toto2_22m toto2_313m toto2_1b toto2_2_5b)
-cases=(library headers bucket two_buckets layers_24 layers_48 "${published[@]}" generation architecture)
+cases=(library headers bucket two_buckets layers_24 layers_48 "${published[@]}" generation architecture six_passes six_grouped)
 read -ra architectures <<<"${ARCHITECTURES:-90a 80 86}"
 read -ra flags <<<"${FLAGS:-}"
 here="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)"
@@ -38,7 +40,7 @@ while (($#)); do
         --base) tree_of[base]=$(cd "${2:?--base needs a folder}" && pwd) && ways=(base header-only library) && shift 2 ;;
         --rounds) rounds=${2:?--rounds needs a number} && shift 2 ;;
         --dry-run) dry_run=yes && shift ;;
-        --help | -h) sed -n '3,26s/^# \{0,1\}//p' "${BASH_SOURCE[0]}" && exit ;;
+        --help | -h) sed -n '3,28s/^# \{0,1\}//p' "${BASH_SOURCE[0]}" && exit ;;
         -*) echo "compile_time.sh: the option '$1' is unknown; --help lists them." >&2 && exit 2 ;;
         *) chosen+=("$1") && shift ;;
     esac
@@ -109,14 +111,13 @@ sys.exit(done.returncode)' "$@"
 
 # The command that compiles a case in one of the ways, into `command`.
 command_of() {
-    local way=$1 compiler=$2 case=$3 buckets=1 layers=12 count=1 architecture virtual=
+    local way=$1 compiler=$2 case=$3 buckets=1 layers=12 code
+    local first=${architectures[0]} second=${architectures[1]:-} third=${architectures[2]:-}
     local tree=${tree_of[$way]} file="$scratch/case.cpp"
     case "$case" in
         headers) buckets=0 ;;
         two_buckets) buckets=2 ;;
         layers_*) layers=${case#layers_} ;;
-        generation) count=2 ;;
-        architecture) count=3 ;;
         library) file=$tree/cmake/compiled/compiled.cpp ;;
     esac
     command=("$compiler" -std=c++20 -O2 -DBUCKETS="$buckets" -DLAYERS="$layers" -I"$tree/include")
@@ -126,10 +127,15 @@ command_of() {
             command+=(-x cu --expt-relaxed-constexpr -Xcudafe=--max_cost_constexpr_call=2000000000
                 -Xcompiler=-fconstexpr-ops-limit=8589934592 -Xcompiler=-fconstexpr-loop-limit=1073741824
                 -Xcompiler=--param=ggc-min-heapsize=262144) # as the target in CMake
-            for architecture in "${architectures[@]:0:count}"; do
-                # The third gets the PTX of the second, as cmake/CudaArchitectures.cmake has it.
-                if [[ $architecture != "${architectures[2]:-}" ]]; then virtual=$architecture; fi
-                command+=("-gencode=arch=compute_$virtual,code=sm_$architecture")
+            local codes=("$first:$first") # the architecture of the PTX, that of the device
+            case "$case" in
+                generation) codes+=("$second:$second") ;;
+                architecture) codes+=("$second:$second" "$second:$third") ;;
+                six_passes) codes=(80:80 86:86 89:89 90a:90a 100:100 120:120) ;;
+                six_grouped) codes=(80:80 80:86 80:89 90a:90a 100:100 100:120) ;;
+            esac
+            for code in "${codes[@]}"; do
+                command+=("-gencode=arch=compute_${code%:*},code=sm_${code#*:}")
             done
             ;;
         *clang*) command+=(-march=native -isystem /usr/include/eigen3 -fconstexpr-steps=2000000000) ;;
@@ -155,7 +161,7 @@ for item in "${chosen[@]}"; do
     compiler=${item%%:*}
     for case in "${cases[@]}"; do
         if [[ $item == *:* && $case != "${item#*:}" ]]; then continue; fi
-        if [[ ($case == generation || $case == architecture) && $compiler != *nvcc* ]]; then continue; fi
+        if [[ $case =~ ^(generation|architecture|six_.*)$ && $compiler != *nvcc* ]]; then continue; fi
         declare -A memory=() size=()
         for ((round = 0; round < rounds; ++round)); do
             for way in "${ways[@]}"; do

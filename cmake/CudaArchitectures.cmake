@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# totograph_group_cuda_architectures(<target>...): one pass of nvcc's front end and optimizer for each generation of
-# devices, in place of one for each architecture.
+# totograph_group_cuda_architectures(<target>...): one pass of nvcc's front end and optimizer for architectures that get
+# the same PTX, in place of one for each.
 #
 #     set(CMAKE_CUDA_ARCHITECTURES 80 86 89 90a 100 120)
 #     enable_language(CUDA)
@@ -9,15 +9,16 @@
 #     target_link_libraries(app PRIVATE totograph::cuda)
 #     totograph_group_cuda_architectures(app)
 #
-# CMake has nvcc compile a file to PTX once for each of CUDA_ARCHITECTURES. Those of a generation get the same PTX, so this
-# lets the first of each do for all: 80 for 86, 87 and 89, and 100 for later ones. Architectures with a letter, such as
-# 90a, and those of 9.0 stay by themselves. It does nothing for compilers other than nvcc.
+# CMake has nvcc compile a file to PTX once for each of CUDA_ARCHITECTURES. Here the first of a group does for all of it:
+# 80, 86, 87 and 89; 100, 110 and 120; 103 and 121. Within each of these nvcc 13.0 makes equal PTX of a bucket of Toto
+# 1.0, and other PTX for another group. Architectures with a letter, such as 90a, stay by themselves. It does nothing for
+# compilers other than nvcc.
 
-# How nvcc is told that, as `output`; empty where no two of the architectures are of one generation.
+# How nvcc is told that, as `output`; empty where no two of the architectures are of one group.
 function(totograph_grouped_architectures architectures output)
     set(${output} "" PARENT_SCOPE)
-    set(generations "")
-    set(groups_some FALSE)
+    set(groups "")
+    set(groups_any FALSE)
     foreach(architecture IN LISTS architectures)
         if(NOT architecture MATCHES "^([0-9]+)([a-z]?)(-real|-virtual)?$")
             return()  # such as `native`, `all` or OFF, which CMake knows what to do with
@@ -25,42 +26,44 @@ function(totograph_grouped_architectures architectures output)
         set(number "${CMAKE_MATCH_1}")
         set(name "${CMAKE_MATCH_1}${CMAKE_MATCH_2}")
         set(kind "${CMAKE_MATCH_3}")
-        set(generation "${name}")
+        set(group "${name}")
         if(name MATCHES "^(80|86|87|89)$")
-            set(generation 8x)
-        elseif(name MATCHES "^(100|103|110|120|121)$")
-            set(generation 10x)
+            set(group from_80)
+        elseif(name MATCHES "^(100|110|120)$")
+            set(group from_100)
+        elseif(name MATCHES "^(103|121)$")
+            set(group from_103)
         endif()
-        if(generation IN_LIST generations)
-            set(groups_some TRUE)
-            if(number LESS first_${generation})
-                set(first_${generation} "${name}")
+        if(group IN_LIST groups)
+            set(groups_any TRUE)
+            if(number LESS first_${group})
+                set(first_${group} "${name}")
             endif()
         else()
-            list(APPEND generations "${generation}")
-            set(first_${generation} "${name}")
-            set(codes_${generation} "")
-            set(has_ptx_${generation} FALSE)
+            list(APPEND groups "${group}")
+            set(first_${group} "${name}")
+            set(codes_${group} "")
+            set(has_ptx_${group} FALSE)
         endif()
         if(NOT kind STREQUAL "-virtual")
-            list(APPEND codes_${generation} "sm_${name}")
+            list(APPEND codes_${group} "sm_${name}")
         endif()
         if(NOT kind STREQUAL "-real")
-            set(has_ptx_${generation} TRUE)
+            set(has_ptx_${group} TRUE)
         endif()
     endforeach()
-    if(NOT groups_some)
+    if(NOT groups_any)
         return()
     endif()
     set(options "")
-    foreach(generation IN LISTS generations)
-        set(codes ${codes_${generation}})
-        if(has_ptx_${generation})
-            list(APPEND codes "compute_${first_${generation}}")
+    foreach(group IN LISTS groups)
+        set(codes ${codes_${group}})
+        if(has_ptx_${group})
+            list(APPEND codes "compute_${first_${group}}")
         endif()
         list(REMOVE_DUPLICATES codes)
         list(JOIN codes "," codes)
-        list(APPEND options "--generate-code=arch=compute_${first_${generation}},code=[${codes}]")
+        list(APPEND options "--generate-code=arch=compute_${first_${group}},code=[${codes}]")
     endforeach()
     set(${output} "${options}" PARENT_SCOPE)
 endfunction()

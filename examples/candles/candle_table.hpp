@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <optional>
 #include <span>
 #include <string>
@@ -16,6 +17,7 @@
 #include <totograph/io/csv/table.hpp>
 #include <totograph/io/text.hpp>
 #include <totograph/io/time/clock.hpp>
+#include <totograph/io/time/regular_rows.hpp>
 #include <totograph/io/time/timestamp.hpp>
 #include <totograph/models/kronos/candles.hpp>
 
@@ -24,7 +26,6 @@
 #include "candle_note.hpp"
 #include "column_roles.hpp"
 #include "refuse_candles.hpp"
-#include "row_order.hpp"
 
 namespace examples {
 
@@ -158,9 +159,14 @@ inline void tell_high_below_low(CandleTable& table, const std::string& file) {
 inline CandleTable candle_table(totograph::io::Table table, const std::string& file_name, const IntakeOptions& intake) {
     const std::string file = totograph::io::in_quotes(file_name);
     CandleTable result;
-    for (const std::string& note : table.notes) {
-        result.notes.push_back(note_of_reader(note, file_name));
+    detail::check_clock(table, file);
+    if (!intake.as_is) {
+        using totograph::io::RowPolicy;
+        totograph::io::put_in_order(table, file_name, intake.strict ? RowPolicy::strict : RowPolicy::repair,
+                                    "Where a column says whose candle a row is, name it with --symbol-column.");
     }
+    std::transform(table.notes.begin(), table.notes.end(), std::back_inserter(result.notes),
+                   [&](const std::string& note) { return note_of_reader(note, file_name); });
     std::array<std::optional<RoleColumn>, totograph::kronos::column_count> roles;
     for (std::size_t i = 0; i < roles.size(); ++i) {
         const auto role = static_cast<totograph::kronos::Column>(i);
@@ -172,12 +178,6 @@ inline CandleTable candle_table(totograph::io::Table table, const std::string& f
             const std::string note = "Column " + totograph::io::in_quotes(table.names[roles[i]->position]) +
                                      " is taken for " + detail::role_name(role) + ".";
             result.notes.push_back({note, note});
-        }
-    }
-    detail::check_clock(table, file);
-    if (!intake.as_is) {
-        for (CandleNote& note : RowOrder(table, file, intake.strict).run()) {
-            result.notes.push_back(std::move(note));
         }
     }
     for (std::size_t i = 0; i < roles.size(); ++i) {

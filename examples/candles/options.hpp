@@ -62,6 +62,7 @@ inline void check_options(CandlesCommand& options) {
     }
     check_at_least(options.horizon, 1, "--horizon");
     check_at_least(options.paths, 1, "--paths");
+    check_threads(options.threads);
     check_at_least(options.context, 0, "--context");
     check_at_least(options.backtest, 0, "--backtest");
     if (options.backtest > 0 &&

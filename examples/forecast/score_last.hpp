@@ -108,26 +108,25 @@ inline std::map<std::string, totograph::Index> rows_by_time(const totograph::io:
     return rows;
 }
 
-/// Refuses a forecast in another unit than the values that came have.
-inline void check_unit(const std::string& name, const std::string& series, const std::string& unit,
-                       const totograph::io::Table& table) {
+/// The column of a table that has a series; nothing when it has none.
+inline std::optional<std::size_t> column_of(const totograph::io::Table& table, const std::string& series) {
     const auto found = std::find(table.names.begin(), table.names.end(), series);
-    const auto column = static_cast<std::size_t>(found - table.names.begin());
+    return found == table.names.end() ? std::nullopt
+                                      : std::optional(static_cast<std::size_t>(found - table.names.begin()));
+}
+
+/// Refuses a forecast in another unit than the values that came have.
+inline void check_unit(const std::string& name, const std::string& unit, const totograph::io::Table& table,
+                       std::size_t column) {
     if (column >= table.units.size() || table.units[column] == unit) {
         return;
     }
     const auto in_words = [](const std::string& text) {
         return text.empty() ? "no unit" : "'" + printable(text) + "'";
     };
-    LastForecastColumns::fail(name, "it has '" + printable(series) + "' in " + in_words(unit) +
+    LastForecastColumns::fail(name, "it has '" + printable(table.names[column]) + "' in " + in_words(unit) +
                                         ", and the values that came are read in " + in_words(table.units[column]) +
                                         ", the unit of their first row; write both in one");
-}
-
-/// The values that a table has of a series by now; null when it has no such series.
-inline const std::vector<double>* observed_values(const totograph::io::Table& table, const std::string& series) {
-    const auto found = std::find(table.names.begin(), table.names.end(), series);
-    return found == table.names.end() ? nullptr : &table.columns[static_cast<std::size_t>(found - table.names.begin())];
 }
 
 inline std::string score_line(const totograph::serve::AccuracyEntry& entry, std::size_t steps, double band,
@@ -177,12 +176,14 @@ inline std::string score_last(std::string_view text, const std::string& name, co
                                                         std::to_string(width));
         }
         const std::string& series = record[1].text;
-        const std::vector<double>* const values = detail::observed_values(table, series);
-        detail::check_unit(name, series, columns.unit(record), table);
+        const std::optional<std::size_t> column = detail::column_of(table, series);
+        if (column) {
+            detail::check_unit(name, columns.unit(record), table, *column);
+        }
         // Floats have no digits for a step of 1 at a level of 1e9.
-        const double level = values == nullptr ? 0 : level_of(*values);
-        const auto above_level = [&](std::size_t column) {
-            return static_cast<float>(detail::decimal_or_nan(record[column].text) - level);
+        const double level = column ? level_of(table.columns[*column]) : 0;
+        const auto above_level = [&](std::size_t field) {
+            return static_cast<float>(detail::decimal_or_nan(record[field].text) - level);
         };
         const auto found = rows.find(detail::time_key(record[0].text));
         const totograph::Index row = found == rows.end() ? -1 : found->second;
@@ -195,15 +196,15 @@ inline std::string score_last(std::string_view text, const std::string& name, co
         } else {
             accuracy.expect(series, row, {&centre, 1});
         }
-        if (row >= 0 && values != nullptr) {
-            const auto value = static_cast<float>((*values)[static_cast<std::size_t>(row)] - level);
+        if (row >= 0 && column) {
+            const auto value = static_cast<float>(table.columns[*column][static_cast<std::size_t>(row)] - level);
             (void)accuracy.observe(series, row, static_cast<double>(value));
         }
     }
     std::string lines;
     for (const totograph::serve::AccuracyEntry& entry : accuracy.read()) {
         lines += detail::score_line(entry, steps[entry.group], columns.band(),
-                                    detail::observed_values(table, entry.group) != nullptr);
+                                    detail::column_of(table, entry.group).has_value());
     }
     return lines;
 }

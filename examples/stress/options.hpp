@@ -8,7 +8,6 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -16,7 +15,9 @@
 #include <totograph/forecast/bucket.hpp>
 #include <totograph/serve/mode.hpp>
 
+#include "../common/check_files.hpp"
 #include "../common/checks.hpp"
+#include "../common/draw_options.hpp"
 #include "../common/format.hpp"
 #include "../intake/options.hpp"
 
@@ -107,31 +108,22 @@ inline std::array<std::pair<const std::vector<std::int64_t>*, totograph::Index t
              {&options.samples, &Bucket::samples}}};
 }
 
-/// That no output replaces an input or another output.
-inline void check_files(const Options& options) {
-    std::vector<std::filesystem::path> inputs = options.inputs;
-    std::vector<std::filesystem::path> outputs{options.json, options.markdown};
+/// That no output replaces an input or another output, and each input is named once.
+inline void check_all_files(const Options& options) {
+    std::vector<NamedPath> outputs{{"--json", options.json}, {"--markdown", options.markdown}};
+    std::vector<NamedPath> inputs;
+    for (const std::filesystem::path& input : options.inputs) {
+        inputs.push_back({"input", input});
+    }
     if (options.task == Task::save) {
-        outputs.push_back(options.forecasts);
+        outputs.push_back({"--save", options.forecasts});
     } else if (options.task == Task::against) {
-        inputs.push_back(options.forecasts);
+        inputs.push_back({"--against", options.forecasts});
     }
-    for (std::size_t i = 0; i < outputs.size(); ++i) {
-        for (const std::filesystem::path& input : inputs) {
-            std::error_code ignored;
-            if (!outputs[i].empty() && std::filesystem::equivalent(outputs[i], input, ignored)) {
-                reject("An output is an input file, which would be lost; name another file.");
-            }
-        }
-        for (std::size_t j = 0; j < i; ++j) {
-            if (!outputs[i].empty() && outputs[i].lexically_normal() == outputs[j].lexically_normal()) {
-                reject("Two outputs are the same file; name two.");
-            }
-        }
-    }
+    check_files(outputs, inputs);
     for (std::size_t i = 0; i < options.inputs.size(); ++i) {
         for (std::size_t j = 0; j < i; ++j) {
-            if (options.inputs[i].lexically_normal() == options.inputs[j].lexically_normal()) {
+            if (is_same_file(options.inputs[i], options.inputs[j])) {
                 reject("The file '" + options.inputs[i].string() + "' is named twice; name it once.");
             }
         }
@@ -191,7 +183,7 @@ inline void check_stress(const Options& options) {
             reject(std::string(name) + " must be a number from 0 on, but it is " + short_number(*value) + ".");
         }
     }
-    check_files(options);
+    check_all_files(options);
     check_task(options);
 }
 

@@ -42,7 +42,7 @@ inline void check_options(const VlmCommand& options) {
     check_at_least(options.end_token, -1, "--end-token");
     check_at_most(options.end_token, 1 << 24, "--end-token");
     check_draws(options.draw, 1 << 24, "without --draw the likeliest token is taken");
-    check_at_least(options.threads, 0, "--threads");
+    check_threads(options.threads);
 }
 
 }  // namespace examples

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import totograph as tg
-from totograph._forecast import quantile_along
+from totograph._forecast import extrapolated_quantile
 from totograph.toto2 import Toto2Model
 from totograph.toto_ts import MaskedTimeseries, TotoForecaster
 
@@ -149,13 +149,13 @@ class OfQuantiles:
 
 def test_quantiles_beyond_the_outer_levels_lie_on_the_outer_lines():
     levels = (0.1, 0.5, 0.9)
-    found = [quantile_along(OfQuantiles(), levels, level)[0] for level in (0, 0.05, 0.1 - 1e-12, 0.3, 0.95, 1)]
+    found = [extrapolated_quantile(OfQuantiles(), levels, level)[0] for level in (0, 0.05, 0.1 - 1e-12, 0.3, 0.95, 1)]
     np.testing.assert_allclose(found, [9.5, 9.75, 10, 11, 21, 22], rtol=1e-6)
     for level in (-0.1, 1.5):
         with pytest.raises(ValueError, match="beyond"):
-            quantile_along(OfQuantiles(), levels, level)
+            extrapolated_quantile(OfQuantiles(), levels, level)
     with pytest.raises(ValueError, match="beyond"):
-        quantile_along(OfQuantiles(), levels[:1], 0.95)  # one level makes no line
+        extrapolated_quantile(OfQuantiles(), levels[:1], 0.95)  # one level makes no line
 
 
 def test_quantiles_beyond_the_outer_levels_are_those_of_samples(toto2):
@@ -163,7 +163,7 @@ def test_quantiles_beyond_the_outer_levels_are_those_of_samples(toto2):
     drawn = made.samples(4000, seed=1)
     spread = np.ptp(drawn, axis=-1)
     for level in (0.05, 0.95):
-        found = quantile_along(made, toto2.levels, level)
+        found = extrapolated_quantile(made, toto2.levels, level)
         assert found.shape == (1, 6, 8)
         assert (np.abs(found - np.quantile(drawn, level, axis=-1)) <= 0.03 * spread).all()
 

@@ -35,7 +35,7 @@ class Forecast(_native.Forecast):
         return pandas.DataFrame(table.reshape(self.horizon, variates * levels), index=index, columns=columns)
 
 
-def quantile_along(forecast: _native.Forecast, known: Sequence[float], level: float) -> npt.NDArray[np.float32]:
+def extrapolated_quantile(forecast: _native.Forecast, known: Sequence[float], level: float) -> npt.NDArray[np.float32]:
     """The quantile function from which `samples` draws, of a forecast of quantiles at the levels `known`: beyond the outer
     ones, of which `Forecast.quantile` says nothing, the lines through the outer two go on."""
     if len(known) < 2 or known[0] - _SAME_LEVEL <= level <= known[-1] + _SAME_LEVEL or not 0 <= level <= 1:

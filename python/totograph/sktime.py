@@ -15,7 +15,7 @@ import numpy.typing as npt
 import pandas as pd
 from sktime.forecasting.base import BaseForecaster
 
-from ._forecast import Forecast, quantile_along
+from ._forecast import Forecast, extrapolated_quantile
 from ._model import Model
 
 
@@ -72,7 +72,7 @@ class TotographForecaster(BaseForecaster):
     def _predict_quantiles(self, fh: Any, X: Any, alpha: list[float]) -> Any:
         made, steps = self._made(fh, X, alpha)
         known = self.model.levels
-        quantiles = np.stack([quantile_along(made, known, level) for level in alpha]) if known else made.quantiles
+        quantiles = np.stack([extrapolated_quantile(made, known, level) for level in alpha]) if known else made.quantiles
         values = self._targets(quantiles)[..., steps].transpose(2, 1, 0)
         columns = pd.MultiIndex.from_product([self._get_varnames(), alpha])
         return pd.DataFrame(values.reshape(len(steps), -1), index=self._index(fh), columns=columns)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Architectures of a generation share one pass of nvcc's front end, and nvcc takes the options that say so.
+# Architectures of one PTX share a pass of nvcc's front end, and nvcc takes the options that say so.
 include("${CMAKE_CURRENT_LIST_DIR}/run.cmake")
 include("${SOURCE}/cmake/CudaArchitectures.cmake")
 
@@ -13,10 +13,11 @@ endfunction()
 grouped("80;86;89" "80,code=[sm_80,sm_86,sm_89,compute_80]")
 grouped("89-real;86-real;80-real" "80,code=[sm_89,sm_86,sm_80]")
 grouped("80-real;86;90a-real;120;100-real" "80,code=[sm_80,sm_86,compute_80];90a,code=[sm_90a];100,code=[sm_120,sm_100,compute_100]")
+grouped("100-real;103-real;120-real;121" "100,code=[sm_100,sm_120];103,code=[sm_103,sm_121,compute_103]")
 grouped("86-real;89-real;90-virtual" "86,code=[sm_86,sm_89];90,code=[compute_90]")
 grouped("90a-real;90a-virtual" "90a,code=[sm_90a,compute_90a]")
 grouped("87-real;80-virtual;121a-real" "80,code=[sm_87,compute_80];121a,code=[sm_121a]")
-foreach(left_alone "90a" "90;90a" "80;90a;100" "native" "all-major" "OFF" "" "80;86;native")
+foreach(left_alone "90a" "90;90a" "80;90a;100" "native" "all-major" "OFF" "" "80;86;native" "100;103")
     grouped("${left_alone}" "")
 endforeach()
 

@@ -116,8 +116,8 @@ TEST_CASE("rows are put in the order of time, and repeats left out, which is tol
     CHECK(texts_of(shuffled) ==
           std::vector<std::string>{"The file 'f.csv' has rows that are not in the order of time ('2024-03-07' comes "
                                    "after '2024-03-11'): they are sorted.",
-                                   "The file 'f.csv' has 2 rows that repeat another one, such as '2024-03-07': they "
-                                   "are left out."});
+                                   "The file 'f.csv' has 2 rows with the time of another one, such as '2024-03-07': "
+                                   "the first row of each time is kept."});
 }
 
 TEST_CASE("with --strict disorder and repeats are errors, and weekends are none") {
@@ -130,13 +130,14 @@ TEST_CASE("with --strict disorder and repeats are errors, and weekends are none"
               "('2024-03-08' comes after '2024-03-11'). Without --strict they "
               "are sorted."));
     CHECK(refusal_of(file_of({0, 1, 1}), intake) ==
-          "The file 'f.csv' has 1 row that repeats another one, such as '2024-03-08'. Without --strict it is left "
-          "out.");
+          "The file 'f.csv' has 1 row with the time of another one, such as '2024-03-08'. Without --strict the first "
+          "row of each time is kept.");
 }
 
 TEST_CASE("rows of one time with other numbers are refused, and disorder with --as-is") {
     const std::string other = file_of({0, 1, 2}) + "2024-03-08,2,4,1,3,21\n";
-    CHECK(has(refusal_of(other), "has 1 row with the time of another one and other numbers, such as '2024-03-08'"));
+    CHECK(has(refusal_of(other), "has 1 row with the time of another one and other values, such as '2024-03-08'"));
+    CHECK(has(refusal_of(other), "name it with --symbol-column."));
     IntakeOptions intake;
     intake.as_is = true;
     CHECK(has(refusal_of(file_of({0, 2, 1}), intake), "'2024-03-08' does not come after '2024-03-11'; leave --as-is"));

@@ -165,7 +165,7 @@ TEST_CASE("draws that make no sense") {
                               [&] { totograph::check_request(series, {.context = 4, .horizon = 1}); });
     };
     for (const float bad : {0.0F, -1.0F, not_a_number, infinity}) {
-        refuse_draws({.temperature = bad}, "temperature of Series::draws should be above 0");
+        refuse_draws({.temperature = bad}, "temperature of draws should be above 0");
     }
     refuse_draws({.filter = {.top_k = -1}}, "top_k should be 0 or more");
     refuse_draws({.filter = {.top_p = 0}}, "top_p above 0 and at most 1");

@@ -54,6 +54,9 @@ void check_future(const Series& series, const Bucket& request);
 
 }  // namespace forecast_detail
 
+/// Throws `Error` (`invalid_argument`) for draws that make no sense, such as at a temperature of 0.
+void check_draws(const IdDraws& draws);
+
 /// Checks everything about a request but whether a bucket can serve it, once, before anything runs. Of the series the
 /// newest `request.context` steps count. Throws `Error`.
 void check_request(const Series& series, const Bucket& request, ValuesOn values = ValuesOn::host);

@@ -108,3 +108,26 @@ TEST_CASE("regular rows: where at least half would be dropped, the clock is wron
     make_regular(as_is, "f.csv", RowPolicy::as_they_stand);
     CHECK(as_is.rows() == 4);
 }
+
+TEST_CASE("rows of a market are put in order, without gaps for nights and weekends") {
+    const auto ordered = [](Table table, RowPolicy policy = RowPolicy::repair) {
+        put_in_order(table, "f.csv", policy, "Name the column of symbols.");
+        return table;
+    };
+    Table rows = rows_at({"2024-01-08", "2024-01-05", "2024-01-05", "2024-01-04"});
+    rows.columns[0] = {3, 2, 2, 1};
+    const Table table = ordered(rows);
+    CHECK(table.timestamps == Stamps{"2024-01-04", "2024-01-05", "2024-01-08"});
+    CHECK(table.columns[0] == std::vector<double>{1, 2, 3});
+    REQUIRE(table.notes.size() == 2);
+    CHECK(table.notes[0].find("newest row first") != std::string::npos);
+    CHECK(table.notes[1].find("1 row with the time of another one") != std::string::npos);
+    check_error(ErrorCode::invalid_file, {"newest row first", "Without --strict"},
+                [&] { ordered(rows, RowPolicy::strict); });
+    CHECK(ordered(rows, RowPolicy::as_they_stand).columns == rows.columns);
+    rows.columns[0][1] = 9;
+    check_error(ErrorCode::invalid_file,
+                {"1 row with the time of another one and other values, such as '2024-01-05'",
+                 "keep one row of each time. Name the column of symbols."},
+                [&] { ordered(rows); });
+}

@@ -176,7 +176,7 @@ TEST_CASE("candles that cannot be forecast are refused with a sentence") {
     CHECK(has(refusal([](Sample& s) { s.time.pop_back(); }), "3 candles, but 2 times"));
     CHECK(has(refusal([](Sample& s) { s.time[2] = 60; }), "a time in row 2 that is not after the one before it"));
     CHECK(has(refusal([](Sample& s) { s.future.clear(); }), "0 times to forecast"));
-    CHECK(has(refusal([](Sample&) {}, {.temperature = 0}), "the temperature should be above 0"));
+    CHECK(has(refusal([](Sample&) {}, {.temperature = 0}), "the temperature of draws should be above 0"));
     CHECK(has(refusal([](Sample&) {}, {.top_k = -1}), "top_k should be 0 or more"));
     CHECK(has(refusal([](Sample&) {}, {.top_p = 0}), "top_p above 0"));
     CHECK(refusal([](Sample&) {}) == "nothing was refused");

@@ -172,26 +172,26 @@ TOTOGRAPH_INLINE void check_future(const Series& series, const Bucket& request) 
     }
 }
 
-inline void check_draws(const IdDraws& draws) {
+}  // namespace forecast_detail
+
+TOTOGRAPH_INLINE void check_draws(const IdDraws& draws) {
+    using forecast_detail::reject;
     if (!(draws.temperature > 0 && std::isfinite(draws.temperature))) {
-        reject(ErrorCode::invalid_argument, "the temperature of Series::draws should be above 0, found " +
+        reject(ErrorCode::invalid_argument, "the temperature of draws should be above 0, found " +
                                                 std::to_string(draws.temperature) +
                                                 "; for the likeliest id alone take top_k = 1.");
     }
     if (draws.filter.top_k < 0 || !(draws.filter.top_p > 0 && draws.filter.top_p <= 1)) {
         reject(ErrorCode::invalid_argument,
-               "of Series::draws, top_k should be 0 or more and top_p above 0 and at most "
-               "1, found " +
+               "of draws, top_k should be 0 or more and top_p above 0 and at most 1, found " +
                    std::to_string(draws.filter.top_k) + " and " + std::to_string(draws.filter.top_p) + ".");
     }
 }
 
-}  // namespace forecast_detail
-
 TOTOGRAPH_INLINE void check_request(const Series& series, const Bucket& request, ValuesOn values) {
     using forecast_detail::reject;
     forecast_detail::check_sizes(series, request);
-    forecast_detail::check_draws(series.draws);
+    check_draws(series.draws);
     if (values == ValuesOn::host) {
         forecast_detail::check_rows("values", series.values.size(), series);
     }

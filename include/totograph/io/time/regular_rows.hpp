@@ -33,7 +33,11 @@ public:
     RowRepair(Table& table, std::string_view file_name, RowPolicy policy)
         : table_(table), file_(in_quotes(file_name, longest_quote)), policy_(policy) {}
 
+    /// All of it, gaps for missing rows too.
     void run();
+
+    /// But for missing rows. Throws where rows of one time differ; `advice` is what to do about it, as a sentence.
+    void put_in_order(std::string_view advice);
 
 private:
     using Times = std::vector<std::int64_t>;
@@ -65,8 +69,15 @@ private:
 
     void drop_repeated();
 
+    /// The rows whose time is that of the one before.
+    [[nodiscard]] std::vector<std::size_t> repeated() {
+        return rows_where([&](std::size_t row) { return row > 0 && times()[row] == times()[row - 1]; });
+    }
+
     /// Where half of the rows differ from another one of their time, their clock is not what it was taken for.
     void refuse_repeated(const std::string& what, std::size_t different) const;
+
+    void refuse_different(std::string_view advice);
 
     [[nodiscard]] bool is_same(std::size_t a, std::size_t b) const;
 
@@ -95,6 +106,10 @@ private:
 /// (and two) would be dropped though their values differ, and where so many rows are missing that a time is probably
 /// wrong.
 void make_regular(Table& table, std::string_view file_name, RowPolicy policy = RowPolicy::repair);
+
+/// The same for rows of a market, which has none at night: missing ones stay missing. Rows of one time have to have the
+/// same values; else it throws `Error(invalid_file)`, which ends with `advice`, a sentence.
+void put_in_order(Table& table, std::string_view file_name, RowPolicy policy, std::string_view advice);
 
 }  // namespace totograph::io
 

@@ -15,6 +15,7 @@
 
 #include <totograph/core/error.hpp>
 #include <totograph/core/shape.hpp>
+#include <totograph/forecast/request.hpp>
 #include <totograph/forecast/series.hpp>
 #include <totograph/models/kronos/calendar.hpp>
 #include <totograph/models/kronos/parts.hpp>
@@ -73,7 +74,7 @@ public:
     CandleSeries(std::span<const Candles> symbols, const CandleOptions& options,
                  Index most_steps = std::numeric_limits<Index>::max())
         : most_steps_(static_cast<std::size_t>(std::max(Index{1}, most_steps))) {
-        check_options(options);
+        check_draws(draws_of(options));
         if (symbols.empty()) {
             fail(ErrorCode::invalid_argument, "no symbol was given; give at least one.");
         }
@@ -86,17 +87,16 @@ public:
         for (const Candles& symbol : symbols) {
             add(symbol);
         }
-        series_ = {
-            .batch = static_cast<Index>(symbols.size()),
-            .variates = variate_count,
-            .steps = static_cast<Index>(steps_),
-            .values = values_,
-            .observed = observed_,
-            .exogenous = stamp_count,
-            .future_exogenous = future_,
-            .first_series = options.first_series,
-            .future_steps = static_cast<Index>(symbols[0].future_time.size()),
-            .draws = {.temperature = options.temperature, .filter = {.top_k = options.top_k, .top_p = options.top_p}}};
+        series_ = {.batch = static_cast<Index>(symbols.size()),
+                   .variates = variate_count,
+                   .steps = static_cast<Index>(steps_),
+                   .values = values_,
+                   .observed = observed_,
+                   .exogenous = stamp_count,
+                   .future_exogenous = future_,
+                   .first_series = options.first_series,
+                   .future_steps = static_cast<Index>(symbols[0].future_time.size()),
+                   .draws = draws_of(options)};
     }
     CandleSeries(const CandleSeries&) = delete;
     CandleSeries& operator=(const CandleSeries&) = delete;
@@ -105,24 +105,15 @@ public:
     [[nodiscard]] const Series& series() const { return series_; }
 
 private:
+    static IdDraws draws_of(const CandleOptions& options) {
+        return {.temperature = options.temperature, .filter = {.top_k = options.top_k, .top_p = options.top_p}};
+    }
+
     [[noreturn]] static void fail(ErrorCode code, const std::string& message) {
         throw Error(code, "candles: " + message);
     }
     [[noreturn]] static void fail(std::size_t symbol, const std::string& message) {
         fail(ErrorCode::invalid_series, "symbol " + std::to_string(symbol) + " " + message);
-    }
-
-    static void check_options(const CandleOptions& options) {
-        if (!(options.temperature > 0 && std::isfinite(options.temperature))) {
-            fail(ErrorCode::invalid_argument, "the temperature should be above 0, found " +
-                                                  std::to_string(options.temperature) +
-                                                  "; for the likeliest candle alone take top_k = 1.");
-        }
-        if (options.top_k < 0 || !(options.top_p > 0 && options.top_p <= 1)) {
-            fail(ErrorCode::invalid_argument, "top_k should be 0 or more and top_p above 0 and at most 1, found " +
-                                                  std::to_string(options.top_k) + " and " +
-                                                  std::to_string(options.top_p) + ".");
-        }
     }
 
     static void check(const Candles& candles, std::size_t symbol, std::size_t horizon) {

@@ -32,6 +32,24 @@ TOTOGRAPH_INLINE void RowRepair::run() {
     fill();
 }
 
+TOTOGRAPH_INLINE void RowRepair::put_in_order(std::string_view advice) {
+    drop_timeless();
+    sort();
+    refuse_different(advice);
+    drop_repeated();
+}
+
+TOTOGRAPH_INLINE void RowRepair::refuse_different(std::string_view advice) {
+    std::vector<std::size_t> rows = repeated();
+    std::erase_if(rows, [&](std::size_t row) { return is_same(row, row - 1); });
+    if (!rows.empty()) {
+        throw Error(ErrorCode::invalid_file, "The file " + file_ + " has " + rows_text(rows.size()) +
+                                                 " with the time of another one and other values, such as " +
+                                                 stamp(rows.front()) + "; keep one row of each time. " +
+                                                 std::string(advice));
+    }
+}
+
 TOTOGRAPH_INLINE void RowRepair::tell(const std::string& what, const std::string& done, const std::string& otherwise) {
     if (policy_ == RowPolicy::strict) {
         throw Error(ErrorCode::invalid_file, "The file " + file_ + " " + what + ". Without --strict " + done + ".");
@@ -84,25 +102,18 @@ TOTOGRAPH_INLINE void RowRepair::sort() {
 }
 
 TOTOGRAPH_INLINE void RowRepair::drop_repeated() {
-    const std::vector<std::size_t> rows =
-        rows_where([&](std::size_t row) { return row == 0 || times()[row] != times()[row - 1]; });
-    const std::size_t lost = times().size() - rows.size();
-    if (lost == 0) {
+    const std::vector<std::size_t> lost = repeated();
+    if (lost.empty()) {
         return;
     }
-    std::size_t different = 0;
-    std::size_t first = 0;
-    for (std::size_t row = 1; row < times().size(); ++row) {
-        if (times()[row] == times()[row - 1]) {
-            first = first == 0 ? row : first;
-            different += is_same(row, row - 1) ? 0 : 1;
-        }
-    }
-    const std::string what = "has " + rows_text(lost) + " with the time of another one, such as " + stamp(first) +
+    const auto different = static_cast<std::size_t>(
+        std::count_if(lost.begin(), lost.end(), [&](std::size_t row) { return !is_same(row, row - 1); }));
+    const std::string what = "has " + rows_text(lost.size()) + " with the time of another one, such as " +
+                             stamp(lost.front()) +
                              (different > 0 ? ", " + std::to_string(different) + " of them with other values" : "");
     refuse_repeated(what, different);
     tell(what, "the first row of each time is kept");
-    keep(rows);
+    keep(rows_where([&](std::size_t row) { return row == 0 || times()[row] != times()[row - 1]; }));
 }
 
 TOTOGRAPH_INLINE void RowRepair::refuse_repeated(const std::string& what, std::size_t different) const {
@@ -204,6 +215,13 @@ TOTOGRAPH_INLINE void RowRepair::insert(const TimeStep& step, std::size_t count)
 TOTOGRAPH_INLINE void make_regular(Table& table, std::string_view file_name, RowPolicy policy) {
     if (table.clock.is_known() && policy != RowPolicy::as_they_stand) {
         detail::RowRepair(table, file_name, policy).run();
+    }
+}
+
+TOTOGRAPH_INLINE void put_in_order(Table& table, std::string_view file_name, RowPolicy policy,
+                                   std::string_view advice) {
+    if (table.clock.is_known() && policy != RowPolicy::as_they_stand) {
+        detail::RowRepair(table, file_name, policy).put_in_order(advice);
     }
 }
 
