@@ -111,7 +111,7 @@ refuses 3 "for open at '2024-03-05 11:00'" bad.csv "${model[@]}"
 awk 'NR == 9 { sub(/,[0-9.]*,/, ",1e300,") } { print }' candles.csv > bad.csv
 refuses 3 "beyond the range of a float" bad.csv "${model[@]}"
 { cat candles.csv; sed -n '9s/,[0-9]*$/,1/p' candles.csv; } > bad.csv
-refuses 3 "the time of another one and other numbers" bad.csv "${model[@]}"
+refuses 3 "the time of another one and other values" bad.csv "${model[@]}"
 sed '1s/Volume/OPEN/' candles.csv > bad.csv
 refuses 3 "may be open, 'Open' and 'OPEN'" bad.csv "${model[@]}"
 head -2 candles.csv > bad.csv
