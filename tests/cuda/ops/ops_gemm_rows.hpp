@@ -35,6 +35,8 @@ using TiledRows = std::tuple<
     Row<"GEMM, chain and operands, 24 rows", ActivatedWithOperands<24, 96, 1600>>,
     Row<"GEMM and chain, 20 rows", Activated<20, 256, 8192>>,
     Row<"GEMM and chain of fives, 30 rows", ActivatedInFives<30, 64>>,
+    Row<"norm and pair in turns, 24 rows", Gated<24, 2048, 1384>>,
+    Row<"GEMMs of two widths in turns, 19 rows", WideAndNarrow<19, 2048, 2048>>,
     Row<"norm and pair, 33 rows", Gated<33, 512, 1024>>, Row<"rotated into caches, 35 rows", IntoCaches<5, 7>>,
     Row<"linear, 40 rows", Linear<40, 64, 3584>>, Row<"linear, k of 5464, 18 rows", Linear<18, 5464, 64>>,
     Row<"norm and pair, k of 88, 18 rows", Gated<18, 88, 688>>,

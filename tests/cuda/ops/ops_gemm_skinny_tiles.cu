@@ -14,22 +14,32 @@ namespace {
 static_assert(is_skinny<Gated<64, 768, 3072>>() && is_skinny<Linear<17, 64, 40>>() &&
               is_skinny<ActivatedWithOperands<50, 3072, 768>>());
 
-/// Groups of columns that a block has, of the GEMMs of one launch of a model.
-template <class Model, std::size_t launch = 0>
-constexpr int column_groups() {
-    using At = LaunchOf<Model, launch>;
+/// How blocks compute their columns, of the GEMMs of one launch of a model.
+template <class Model, Precision precision = Precision::bf16, std::size_t launch = 0>
+constexpr auto cut_of() {
+    constexpr bool is_bf16 = precision == Precision::bf16;
+    using At = tg::cuda::LaunchAt<tg::Program<Model>, is_bf16, launch>;
     return []<int... i>(std::integer_sequence<int, i...>) {
         using Input = std::conditional_t<At::launch.gemm.input_is_bf16, tg::BFloat16, float>;
         return tg::cuda::SkinnyGroup<
             At::launch.next_begins, typename tg::cuda::ReductionAt<At>::type,
             tg::cuda::SkinnyMember<typename At::template KernelAt<At::launch.norms() + i>, Input, At::launch.scales[i],
-                                   At::launch.weights[i], Precision::bf16>...>::groups;
+                                   At::launch.weights[i], precision>...>::cut;
     }
     (std::make_integer_sequence<int, At::launch.gemms()>());
 }
-static_assert(column_groups<Gated<64, 768, 3072>>() == 3 && column_groups<Residual<64, 3072, 768>>() == 1);
-static_assert(column_groups<ActivatedWithOperands<24, 96, 1600>>() == 2 && column_groups<Linear<40, 64, 3584>>() == 4);
-static_assert(column_groups<Activated<20, 256, 8192>>() == 8 && column_groups<WideAndNarrow<45, 160, 1024>>() == 4);
+template <class Model, Precision precision = Precision::bf16>
+constexpr bool is_cut(int groups, int turns) {
+    constexpr auto cut = cut_of<Model, precision>();
+    return cut.groups == groups && cut.turns == turns;
+}
+static_assert(is_cut<Gated<64, 768, 3072>>(3, 1) && is_cut<Residual<64, 3072, 768>>(1, 1));
+static_assert(is_cut<ActivatedWithOperands<24, 96, 1600>>(2, 1) && is_cut<Linear<40, 64, 3584>>(4, 1));
+static_assert(is_cut<Activated<20, 256, 8192>>(8, 1) && is_cut<WideAndNarrow<45, 160, 1024>>(4, 1));
+// 173 groups of columns, which is prime: the last block has one turn of two. And what registers do not hold at a time.
+static_assert(is_cut<Gated<24, 2048, 1384>>(1, 2) && is_cut<WideAndNarrow<19, 2048, 2048>>(2, 3));
+static_assert(is_cut<Activated<20, 256, 8192>, Precision::f32>(8, 1));
+static_assert(is_cut<WideAndNarrow<19, 2048, 2048>, Precision::tf32>(2, 3));
 static_assert(is_skinny<ActivatedInFives<30, 64>>());
 static_assert(is_skinny<IntoCaches<3, 21, 768>>() && is_skinny<NormsAndResiduals<40>>());
 static_assert(rounds_pointwise<PointwiseInput<40, 96, 64>>());

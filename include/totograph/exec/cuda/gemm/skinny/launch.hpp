@@ -45,34 +45,70 @@ private:
     static constexpr bool is_tiled = std::max({Members::K::kernel.rows()...}) > skinny_m;
     template <class Member>
     static constexpr int column_groups = static_cast<int>(Member::K::kernel.columns()) / skinny_n;
-    static constexpr int all_column_groups = (column_groups<Members> + ...);
-
-    template <class Member, int more>
-    static constexpr bool fits = column_groups<Member> % more == 0 && SkinnyTiles<Member, more>::fits;
 
     static_assert(!is_tiled || next == NextBegins::after_wait,
                   "totograph: a block of many rows fills a multiprocessor, so none begins before it has waited.");
 
 public:
-    /// Groups of columns that a block computes: of few rows one. Of more, all rows travel to each block: so many groups
-    /// that the device a program is cut for has no multiprocessor with two blocks, or as many as registers and shared
-    /// memory hold.
-    static constexpr int groups = [] {
-        constexpr int multiprocessors = compiled_for.multiprocessors;
+    /// How a block computes its columns: groups of them at a time, and turns.
+    struct Cut {
+        int groups = 1;
+        int turns = 1;
+
+        [[nodiscard]] constexpr int all_groups() const { return groups * turns; }
+    };
+
+private:
+    /// Blocks that have the columns of a GEMM, and of all, so many groups of them each.
+    template <class Member>
+    static constexpr int blocks_of(int groups) {
+        return (column_groups<Member> + groups - 1) / groups;
+    }
+    static constexpr int blocks(int groups) { return (blocks_of<Members>(groups) + ...); }
+
+    /// Whether blocks can compute so many groups at a time.
+    template <int groups, int turns>
+    static constexpr bool fits = ((column_groups<Members> % groups == 0 && SkinnyTiles<Members, groups, turns>::fits) &&
+                                  ...);
+
+    /// The cut with the fewest groups a block, so that all blocks run at once, and of those the one with the fewest
+    /// turns; no groups where there is none.
+    template <bool takes_turns>
+    static constexpr Cut cut_of() {
         constexpr int most_groups = 8;  // more fit with few rows alone, which then hardly matter
-        int best = 1;
-        if constexpr (is_tiled) {
-            static_assert((fits<Members, 1> && ...), "totograph: one group of columns fits for every skinny GEMM.");
-            const auto try_groups = [&]<int more>(std::integral_constant<int, more>) {
-                const bool is_enough = all_column_groups <= best * multiprocessors;
-                best = !is_enough && (fits<Members, more> && ...) ? more : best;
-            };
-            [&]<int... i>(std::integer_sequence<int, i...>) {
-                (try_groups(std::integral_constant<int, i + 2>()), ...);
+        constexpr int least_turns = takes_turns ? 2 : 1;
+        Cut best{.groups = 0};
+        const auto attempt = [&]<int groups>(std::integral_constant<int, groups>) {
+            if constexpr (fits<groups, least_turns>) {
+                Cut candidate{.groups = groups};
+                while (takes_turns && blocks(candidate.all_groups()) > compiled_for.multiprocessors) {
+                    ++candidate.turns;
+                }
+                if (blocks(candidate.all_groups()) <= compiled_for.multiprocessors &&
+                    (best.groups == 0 || candidate.all_groups() <= best.all_groups())) {
+                    best = candidate;
+                }
             }
-            (std::make_integer_sequence<int, most_groups - 1>());
+        };
+        [&]<int... i>(std::integer_sequence<int, i...>) {
+            (attempt(std::integral_constant<int, i + 1>()), ...);
         }
+        (std::make_integer_sequence<int, most_groups>());
         return best;
+    }
+
+public:
+    /// Of few rows a block has one group. Of more, all rows travel to each block: it has so many groups that the device
+    /// a program is cut for has no multiprocessor with two blocks. Where registers do not hold the weights of all of
+    /// them, it takes turns, in which those of the next turn are on their way.
+    static constexpr Cut cut = [] {
+        if constexpr (is_tiled) {
+            static_assert(fits<1, 2>, "totograph: one group of columns fits for every skinny GEMM.");
+            const Cut at_once = cut_of<false>();
+            return at_once.groups > 0 ? at_once : cut_of<true>();
+        } else {
+            return Cut{};
+        }
     }();
     static constexpr int blocks_per_multiprocessor = [] {
         if constexpr (is_tiled) {
@@ -88,24 +124,25 @@ public:
 private:
     static constexpr std::size_t shared_bytes = [] {
         if constexpr (is_tiled) {
-            return std::max({sizeof(SkinnyTiles<Members, groups>)...});
+            return std::max({sizeof(SkinnyTiles<Members, cut.groups, cut.turns>)...});
         } else {
             return std::size_t{0};
         }
     }();
 
 public:
-    static constexpr Spread spread{all_column_groups / groups, block_threads, 1, shared_bytes};
+    static constexpr Spread spread{blocks(cut.all_groups()), block_threads, 1, shared_bytes};
 
     static __device__ void run(const Calls& calls, std::byte* memory) {
         int block = static_cast<int>(blockIdx.x);
         int index = 0;
         const auto member = [&]<class Member>(Member*) {
-            constexpr int own = column_groups<Member> / groups;
+            constexpr int own = blocks_of<Member>(cut.all_groups());
             if (block >= 0 && block < own) {
                 const KernelCall& norm_call = calls.call[norm_has_operands ? count : index];
                 if constexpr (is_tiled) {
-                    SkinnyTilesBlock<Member, Reduction, groups>::run(calls.call[index], norm_call, block, memory);
+                    SkinnyTilesBlock<Member, Reduction, cut.groups, cut.turns>::run(calls.call[index], norm_call, block,
+                                                                                    memory);
                 } else {
                     SkinnyBlock<Member, Reduction, next>::run(calls.call[index], norm_call, block);
                 }

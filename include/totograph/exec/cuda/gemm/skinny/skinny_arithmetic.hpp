@@ -31,6 +31,23 @@ template <>
 struct Arithmetic<Precision::bf16> {
     using Weight = BFloat16;
     static constexpr int lane_k = SkinnyTile::k_unit(true);
+    /// Registers that a step takes for a tile of rows besides what it multiplies.
+    static constexpr int part_registers = 0;
+
+    /// What a lane keeps of inputs that it multiplies several times.
+    using Kept = BFloat16;
+    static __device__ __forceinline__ Pack<Kept, lane_k> kept(const Pack<float, lane_k>& input) {
+        const std::uint32_t pairs[4] = {pair_of(input, 0), pair_of(input, 2), pair_of(input, 4), pair_of(input, 6)};
+        Pack<Kept, lane_k> rounded;
+#pragma unroll
+        for (int i = 0; i < lane_k; ++i) {
+            rounded.lane[i].bits = static_cast<std::uint16_t>(pairs[i / 2] >> (i % 2 * 16));
+        }
+        return rounded;
+    }
+    static __device__ __forceinline__ Pack<Kept, lane_k> kept(const Pack<BFloat16, lane_k>& input) {
+        return input;
+    }
 
     /// The rows of a step as instructions take them: `low` of one eight of rows, `high` of another.
     /// @tparam has_high  whether there is another one; else zeros are multiplied
@@ -54,6 +71,10 @@ template <>
 struct Arithmetic<Precision::tf32> {
     using Weight = float;
     static constexpr int lane_k = SkinnyTile::k_unit(false);
+    static constexpr int part_registers = 0;
+
+    using Kept = float;
+    static __device__ __forceinline__ Pack<Kept, lane_k> kept(const Pack<float, lane_k>& input) { return input; }
 
     template <bool has_high, class Input>
     struct Rows {
@@ -86,6 +107,10 @@ template <>
 struct Arithmetic<Precision::f32> {
     using Weight = float;
     static constexpr int lane_k = SkinnyTile::k_unit(false);
+    static constexpr int part_registers = 8;
+
+    using Kept = float;
+    static __device__ __forceinline__ Pack<Kept, lane_k> kept(const Pack<float, lane_k>& input) { return input; }
 
     template <bool has_high, class Input>
     struct Rows {

@@ -46,6 +46,14 @@ struct SkinnyMember {
 
 namespace skinny_detail {
 
+/// A thread's place in a block, and in tensor core instructions: a lane is `4 row + quarter`.
+struct ThreadPlace {
+    int warp = static_cast<int>(threadIdx.x) / warp_size;
+    int lane = static_cast<int>(threadIdx.x) % warp_size;
+    int row = lane / 4;
+    int quarter = lane % 4;
+};
+
 /// How the warps of a block share k: each has every so manieth chunk, which is what the four lanes of a column take at
 /// a time. Of the last chunk, there may be some quarters only: each is what one lane has.
 template <class Member>
@@ -56,24 +64,18 @@ struct Chunks {
     static constexpr int warps = block_threads / warp_size;
     static constexpr int count = (all_k + k - 1) / k;
     static constexpr int per_warp = (count + warps - 1) / warps;
-    static constexpr bool is_even = count % warps == 0;
     static constexpr int quarters = all_k / lane_k;
-    static constexpr bool is_whole = all_k % k == 0;
 
-    /// Whether a chunk exists.
-    static __device__ __forceinline__ bool exists(int chunk) { return is_even || chunk < count; }
-    /// Whether a quarter of a chunk does.
-    static __device__ __forceinline__ bool exists(int chunk, int quarter) {
-        return is_whole ? exists(chunk) : chunk * 4 + quarter < quarters;
+    /// Whether a warp has a `j`th chunk.
+    static __device__ __forceinline__ bool exists(int j, const ThreadPlace& thread) {
+        return (j + 1) * warps <= count || thread.warp + j * warps < count;
     }
-};
-
-/// A thread's place in a block, and in tensor core instructions: a lane is `4 row + quarter`.
-struct ThreadPlace {
-    int warp = static_cast<int>(threadIdx.x) / warp_size;
-    int lane = static_cast<int>(threadIdx.x) % warp_size;
-    int row = lane / 4;
-    int quarter = lane % 4;
+    /// Whether every lane of a block has a quarter of the `j`th chunk of its warp.
+    static constexpr bool is_whole(int j) { return (j + 1) * warps * 4 <= quarters; }
+    /// Whether a lane has one.
+    static __device__ __forceinline__ bool has_quarter(int j, const ThreadPlace& thread) {
+        return is_whole(j) || (thread.warp + j * warps) * 4 + thread.quarter < quarters;
+    }
 };
 
 /// Neighbours of a GEMM's input.
@@ -102,6 +104,15 @@ __device__ __forceinline__ uint4 load_weights(const uint4* from, std::uint64_t p
     return words;
 }
 
+/// The same where they exist; elsewhere `words` stay as they are.
+__device__ __forceinline__ void load_weights_if(bool exist, const uint4* from, std::uint64_t policy, uint4& words) {
+    asm volatile(
+        "{.reg .pred exist; setp.ne.u32 exist, %6, 0;"
+        "@exist ld.global.nc.L1::no_allocate.L2::cache_hint.v4.u32 {%0,%1,%2,%3}, [%4], %5;}"
+        : "+r"(words.x), "+r"(words.y), "+r"(words.z), "+r"(words.w)
+        : "l"(from), "l"(policy), "r"(static_cast<unsigned>(exist)));
+}
+
 /// How the L2 cache treats weights.
 __device__ __forceinline__ std::uint64_t weights_policy() {
     std::uint64_t policy;
@@ -113,49 +124,88 @@ __device__ __forceinline__ std::uint64_t weights_policy() {
 template <class Member, int groups>
 using Weights = uint4[Chunks<Member>::per_warp][Member::K::kernel.accumulators][groups];
 
-/// Asks for the weights of `groups` times `skinny_n` columns, from `first_column` on. Nothing in a graph writes them,
-/// so they can be on their way before the kernel before has ended.
-/// @return the last address, for `wait_for_predecessor`
+/// Where a lane reads the weights of `groups` times `skinny_n` columns, from `first_column` on.
 template <class Member, int groups>
-__device__ __forceinline__ const void* load_weights(const KernelCall& call, const ThreadPlace& thread, int first_column,
-                                                    Weights<Member, groups>& weights) {
+class WeightPlaces {
     using K = typename Member::K;
     using Chunks = skinny_detail::Chunks<Member>;
+    using Weight = typename Member::Arithmetic::Weight;
+    const Weight* first_;
+
+public:
+    __device__ __forceinline__ WeightPlaces(const KernelCall& call, const ThreadPlace& thread, int first_column)
+        : first_(static_cast<const Weight*>(call.weight) +
+                 static_cast<std::size_t>(first_column + thread.row) * Chunks::all_k + thread.warp * Chunks::k +
+                 thread.quarter * Chunks::lane_k) {}
+
+    /// Of the warp's `j`th chunk, of one GEMM of a pair and one group of columns.
+    __device__ __forceinline__ const uint4* at(int j, int factor, int group) const {
+        const std::size_t column = static_cast<std::size_t>(factor) * static_cast<std::size_t>(K::kernel.columns()) +
+                                   static_cast<std::size_t>(group * skinny_n);
+        return reinterpret_cast<const uint4*>(first_ + column * Chunks::all_k +
+                                              static_cast<std::size_t>(j * Chunks::warps * Chunks::k));
+    }
+};
+
+/// Asks for all weights of these columns. Nothing in a graph writes them, so they can be on their way before the kernel
+/// before has ended.
+/// @return the last address, for `wait_for_predecessor`
+template <class Member, int groups>
+__device__ __forceinline__ const void* load_weights(const WeightPlaces<Member, groups>& places,
+                                                    const ThreadPlace& thread, Weights<Member, groups>& weights) {
+    using Chunks = skinny_detail::Chunks<Member>;
     const void* last = nullptr;
-    constexpr auto columns = static_cast<int>(K::kernel.columns());
-    const auto* weight = static_cast<const typename Member::Arithmetic::Weight*>(call.weight);
     const std::uint64_t policy = weights_policy();
 #pragma unroll
     for (int j = 0; j < Chunks::per_warp; ++j) {
-        const int chunk = thread.warp + j * Chunks::warps;
 #pragma unroll
-        for (int a = 0; a < K::kernel.accumulators; ++a) {
+        for (int a = 0; a < Member::K::kernel.accumulators; ++a) {
 #pragma unroll
             for (int group = 0; group < groups; ++group) {
-                const int column = a * columns + first_column + group * skinny_n + thread.row;
-                const auto* from = weight + static_cast<std::size_t>(column) * Chunks::all_k + chunk * Chunks::k +
-                                   thread.quarter * Chunks::lane_k;
+                const uint4* const from = places.at(j, a, group);
                 last = from;
-                weights[j][a][group] = Chunks::exists(chunk, thread.quarter)
-                                           ? load_weights(reinterpret_cast<const uint4*>(from), policy)
-                                           : uint4{0, 0, 0, 0};
+                if (Chunks::is_whole(j)) {
+                    weights[j][a][group] = load_weights(from, policy);
+                } else {
+                    weights[j][a][group] = {0, 0, 0, 0};
+                    load_weights_if(Chunks::has_quarter(j, thread), from, policy, weights[j][a][group]);
+                }
             }
         }
     }
     return last;
 }
 
-/// What a lane has of one of the input's rows.
+/// What a lane has of one of the input's rows, as it is stored and as it is kept.
 template <class Member>
 using InputPack = Pack<typename Member::Input, Chunks<Member>::lane_k>;
 template <class Member>
+using KeptPack = Pack<typename Member::Arithmetic::Kept, Chunks<Member>::lane_k>;
+
+/// Asks for a lane's part of the warp's `j`th chunk, of its row among the eight from `first_row` on. There is no
+/// branch: behind one, a load is waited for before the next one is asked for. A row beyond the last one reads as the
+/// last, for nobody reads its results; k beyond its end is 0, and so is an eight of rows that has none.
+template <class Member>
 __device__ __forceinline__ InputPack<Member> load_input(const typename Member::Input* input, const ThreadPlace& thread,
-                                                        int row, int chunk) {
+                                                        int first_row, int j) {
     using K = typename Member::K;
     using Chunks = skinny_detail::Chunks<Member>;
-    return load_neighbours<K::is_aligned, Chunks::lane_k>(input +
-                                                          static_cast<std::size_t>(row) * K::kernel.input_stride +
-                                                          chunk * Chunks::k + thread.quarter * Chunks::lane_k);
+    constexpr auto rows = static_cast<int>(K::kernel.rows());
+    if (first_row >= rows) {
+        return {};
+    }
+    const int row = first_row + 8 <= rows ? first_row + thread.row : min(first_row + thread.row, rows - 1);
+    const bool exists = Chunks::has_quarter(j, thread);
+    const auto* const from = input + static_cast<std::size_t>(row) * K::kernel.input_stride +
+                             (thread.warp + j * Chunks::warps) * Chunks::k + thread.quarter * Chunks::lane_k;
+    auto pack = load_neighbours<K::is_aligned, Chunks::lane_k>(exists ? from : input);
+    if (!Chunks::is_whole(j)) {
+#pragma unroll
+        for (int i = 0; i < Chunks::lane_k; ++i) {
+            pack.lane[i] = exists ? pack.lane[i] : typename Member::Input{};
+        }
+    }
+    return pack;
 }
 
 /// Whether a norm reads anything but the rows that it is of, such as an epsilon that is a weight.

@@ -66,7 +66,8 @@ public:
 
         // Before the kernel before has ended: weights alone.
         skinny_detail::Weights<Member, 1> weights;
-        skinny_detail::load_weights<Member, 1>(call, thread, block * skinny_n, weights);
+        skinny_detail::load_weights(skinny_detail::WeightPlaces<Member, 1>(call, thread, block * skinny_n), thread,
+                                    weights);
         const auto item = static_cast<int>(threadIdx.x);
         const int own_row = item / (skinny_n / lanes);
         const int own_column = item % (skinny_n / lanes) * lanes;
@@ -114,15 +115,9 @@ private:
         const auto* input = call.input.get<Input>(call.report);
 #pragma unroll
         for (int j = 0; j < Chunks::per_warp; ++j) {
-            const int chunk = thread.warp + j * warps;
 #pragma unroll
             for (int half = 0; half < halves; ++half) {
-                const int row = thread.row + half * 8;
-                if ((rows % 8 == 0 || row < rows) && Chunks::exists(chunk, thread.quarter)) {
-                    x[j][half] = skinny_detail::load_input<Member>(input, thread, row, chunk);
-                } else {
-                    x[j][half] = {};
-                }
+                x[j][half] = skinny_detail::load_input<Member>(input, thread, half * 8, j);
             }
         }
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <type_traits>
@@ -20,8 +21,9 @@
 
 namespace totograph::cuda {
 
-/// How a block computes `groups` times `skinny_n` columns of more than `skinny_m` rows, and its shared memory.
-template <class Member, int groups>
+/// How a block computes `groups` times `skinny_n` columns of more than `skinny_m` rows at a time, `turns` times, and
+/// its shared memory.
+template <class Member, int groups, int turns>
 struct SkinnyTiles {
     using K = typename Member::K;
     using Chunks = skinny_detail::Chunks<Member>;
@@ -40,29 +42,55 @@ struct SkinnyTiles {
     static constexpr int rows_at_once = block_threads / threads_per_row;
     static constexpr int rows_per_thread = (static_cast<int>(K::kernel.rows()) + rows_at_once - 1) / rows_at_once;
 
-    /// Registers of a thread for weights and accumulators, and for inputs in f32. It has 255.
-    static constexpr int registers = 4 * groups * factors * (Chunks::per_warp + tiles) + 16 * tiles;
-    static constexpr int most_registers = 240;
-    /// Chunks whose inputs a thread has on their way at a time: all of them where registers hold them.
+    /// Registers of a thread: it has 255, of which addresses, the chain and what is between take some.
+    static constexpr int most_registers = 216;
+    /// For weights and accumulators.
+    static constexpr int weight_registers =
+        4 * groups * factors * (Chunks::per_warp + tiles) + Member::Arithmetic::part_registers * tiles;
+    /// For a chunk of the inputs, as they are stored and as they are kept.
+    static constexpr int eights = static_cast<int>((K::kernel.rows() + 7) / 8);
+    static constexpr int input_registers =
+        eights * static_cast<int>(sizeof(skinny_detail::InputPack<Member>) / sizeof(std::uint32_t));
+    static constexpr int kept_registers =
+        eights * static_cast<int>(sizeof(skinny_detail::KeptPack<Member>) / sizeof(std::uint32_t));
+    /// Chunks whose inputs a thread has on their way at a time: as many as registers hold.
     static constexpr int chunks_together =
-        registers + 16 * tiles * (Chunks::per_warp - 1) <= most_registers ? Chunks::per_warp : 1;
+        std::clamp((most_registers - weight_registers) / input_registers, 1, Chunks::per_warp);
+    /// Whether a thread keeps its inputs from turn to turn, and how many chunks are on their way then: those that
+    /// follow take the place that the others left.
+    static constexpr bool keeps_inputs =
+        turns > 1 && weight_registers + kept_registers* Chunks::per_warp <= most_registers;
+    static constexpr int chunks_to_keep_together =
+        input_registers == kept_registers
+            ? Chunks::per_warp
+            : std::clamp((most_registers - weight_registers - kept_registers * Chunks::per_warp) /
+                             (input_registers - kept_registers),
+                         1, Chunks::per_warp);
 
-    /// What the warps of a block found.
-    float accumulators[warps][factors][rows][stride];
-    float squares[warps][rows];
+    /// What the warps of a block found in one turn.
+    struct Turn {
+        float accumulators[warps][factors][rows][stride];
+        float squares[warps][rows];
+    };
+    /// Of two turns where there are some: warps go on while others read what was found.
+    Turn turn[turns > 1 ? 2 : 1];
 
     static constexpr std::size_t shared_bytes =
-        sizeof(float) * warps * rows * (static_cast<std::size_t>(factors) * stride + 1);
-    static constexpr bool fits = registers <= most_registers && shared_bytes <= least_shared_bytes_of_block;
+        sizeof(float) * warps * rows * (static_cast<std::size_t>(factors) * stride + 1) * (turns > 1 ? 2 : 1);
+    static constexpr bool fits =
+        weight_registers + input_registers <= 240 && shared_bytes <= least_shared_bytes_of_block;
 };
 
 /// Some columns of one GEMM of more than `skinny_m` rows, by one block.
-template <class Member, class Reduction, int groups>
+template <class Member, class Reduction, int groups, int turns>
 class SkinnyTilesBlock {
     using K = typename Member::K;
     using Source = Epilogue<K>;
     using Input = typename Member::Input;
-    using Tiles = SkinnyTiles<Member, groups>;
+    using Tiles = SkinnyTiles<Member, groups, turns>;
+    using Turn = typename Tiles::Turn;
+    using Weights = skinny_detail::Weights<Member, groups>;
+    using WeightPlaces = skinny_detail::WeightPlaces<Member, groups>;
     using Chunks = skinny_detail::Chunks<Member>;
     using Arithmetic = typename Member::Arithmetic;
     using InputPack = skinny_detail::InputPack<Member>;
@@ -81,8 +109,9 @@ class SkinnyTilesBlock {
     using Values = ChainValues<Source, lanes>;
     using Positions = std::conditional_t<K::has_positions, ReportedAtEnd, NoPositions>;
 
-    /// The inputs of a chunk, the accumulators, and the sums of squares of a thread.
+    /// The inputs of a chunk, those that are kept, the accumulators, and the sums of squares of a thread.
     using Inputs = InputPack[tiles][2];
+    using Kept = skinny_detail::KeptPack<Member>[Chunks::per_warp][tiles][2];
     using Accumulators = float[factors][groups][tiles][4];
     using Squares = float[tiles][2];
 
@@ -101,31 +130,52 @@ public:
     static __device__ void run(const KernelCall& call, const KernelCall& norm_call, int block, std::byte* memory) {
         auto& shared = *reinterpret_cast<Tiles*>(memory);
         const ThreadPlace thread;
-        const int first_column = block * Tiles::columns;
+        int first_column = block * turns * Tiles::columns;
 
         // Before the kernel before has ended: weights alone.
-        skinny_detail::Weights<Member, groups> weights;
-        const void* last = skinny_detail::load_weights<Member, groups>(call, thread, first_column, weights);
+        Weights weights;
+        const void* last = skinny_detail::load_weights(WeightPlaces(call, thread, first_column), thread, weights);
 
         wait_for_predecessor(last);
         launch_dependents();
 
         const Results results;
         auto* const out = call.output.get<Output<K>>(Positions());
-        Values values[rows_per_thread];
-        load_chain_operands(call, results, first_column, values);
-        Accumulators accumulators = {};
+        const auto* const input = call.input.get<Input>(Positions());
         Squares square = {};
-        multiply(call, thread, weights, accumulators, square);
-        store_partial(accumulators, square, thread, shared);
-        __syncthreads();
+        [[maybe_unused]] Kept kept;
+        if constexpr (Tiles::keeps_inputs) {
+            keep_inputs(input, thread, kept, square);
+        }
+#pragma unroll 1
+        for (int turn = 0; turn < turns; ++turn) {
+            const int next_column = first_column + Tiles::columns;
+            const bool goes_on = turn + 1 < turns && next_column < columns;
+            Turn& found = shared.turn[turn % 2];
+            Values values[rows_per_thread];
+            load_chain_operands(call, results, first_column, values);
+            Accumulators accumulators = {};
+            const WeightPlaces next(call, thread, next_column);
+            if constexpr (Tiles::keeps_inputs) {
+                multiply_kept(kept, thread, next, goes_on, weights, accumulators);
+            } else {
+                clear(square);
+                multiply(input, thread, next, goes_on, weights, accumulators, square);
+            }
+            store_partial(accumulators, square, thread, found);
+            __syncthreads();
 
 #pragma unroll
-        for (int i = 0; i < rows_per_thread; ++i) {
-            if (!results.exists(i)) {
+            for (int i = 0; i < rows_per_thread; ++i) {
+                if (!results.exists(i)) {
+                    break;
+                }
+                finish(norm_call, results, i, first_column, values[i], found, out);
+            }
+            if (!goes_on) {
                 break;
             }
-            finish(norm_call, results, i, first_column, values[i], shared, out);
+            first_column = next_column;
         }
         if (block == 0 && threadIdx.x == 0) {
             report_positions<K>(call);
@@ -150,54 +200,122 @@ private:
         }
     }
 
-    /// Adds up the products of a warp's chunks.
-    static __device__ __forceinline__ void multiply(const KernelCall& call, const ThreadPlace& thread,
-                                                    const skinny_detail::Weights<Member, groups>& weights,
+    /// Adds up the products of a warp's chunks. Where the block `goes_on`, the weights of its next turn are asked for
+    /// in the place of those that were multiplied.
+    static __device__ __forceinline__ void multiply(const Input* input, const ThreadPlace& thread,
+                                                    const WeightPlaces& next, bool goes_on, Weights& weights,
                                                     Accumulators& accumulators, Squares& square) {
-        const auto* input = call.input.get<Input>(Positions());
         constexpr int together = Tiles::chunks_together;
+        Inputs x[together];
+        load_chunks<together>(input, thread, 0, x);
+#pragma unroll
+        for (int j = 0; j < Chunks::per_warp; ++j) {
+            if (!Chunks::exists(j, thread)) {
+                break;
+            }
+            Inputs& inputs = x[j % together];
+#pragma unroll
+            for (int tile = 0; tile < tiles; ++tile) {
+                if constexpr (has_reduction) {
+                    add_squares(inputs[tile], square[tile]);
+                }
+                multiply_tile(inputs[tile], weights[j], tile, accumulators);
+            }
+            if (j + together < Chunks::per_warp) {
+                load_inputs(input, thread, j + together, inputs);
+            }
+            if constexpr (turns > 1) {
+                load_next_weights(next, goes_on, thread, j, weights[j]);
+            }
+        }
+    }
+
+    /// The same of inputs that were kept.
+    static __device__ __forceinline__ void multiply_kept(const Kept& kept, const ThreadPlace& thread,
+                                                         const WeightPlaces& next, bool goes_on, Weights& weights,
+                                                         Accumulators& accumulators) {
+#pragma unroll
+        for (int j = 0; j < Chunks::per_warp; ++j) {
+            if (!Chunks::exists(j, thread)) {
+                break;
+            }
+#pragma unroll
+            for (int tile = 0; tile < tiles; ++tile) {
+                multiply_tile(kept[j][tile], weights[j], tile, accumulators);
+            }
+            load_next_weights(next, goes_on, thread, j, weights[j]);
+        }
+    }
+
+    /// Reads all inputs of a warp.
+    static __device__ __forceinline__ void keep_inputs(const Input* input, const ThreadPlace& thread, Kept& kept,
+                                                       Squares& square) {
+        constexpr int together = Tiles::chunks_to_keep_together;
 #pragma unroll
         for (int first = 0; first < Chunks::per_warp; first += together) {
             Inputs x[together];
+            load_chunks<together>(input, thread, first, x);
 #pragma unroll
-            for (int j = 0; j < together; ++j) {
-                const int chunk = thread.warp + (first + j) * warps;
-                if (Chunks::exists(chunk)) {
-                    load_inputs(input, thread, chunk, x[j]);
-                }
-            }
-            if constexpr (together > 1) {
-                // No load moves behind this: else the compiler waits for the first ones before it asks for the others.
-                __syncwarp();
-            }
-#pragma unroll
-            for (int j = 0; j < together; ++j) {
-                if (!Chunks::exists(thread.warp + (first + j) * warps)) {
-                    break;
-                }
+            for (int j = first; j < first + together && j < Chunks::per_warp; ++j) {
 #pragma unroll
                 for (int tile = 0; tile < tiles; ++tile) {
                     if constexpr (has_reduction) {
-                        add_squares(x[j][tile], square[tile]);
+                        add_squares(x[j - first][tile], square[tile]);
                     }
-                    multiply_tile(x[j][tile], weights[first + j], tile, accumulators);
+                    kept[j][tile][0] = Arithmetic::kept(x[j - first][tile][0]);
+                    kept[j][tile][1] = Arithmetic::kept(x[j - first][tile][1]);
                 }
             }
         }
     }
 
-    static __device__ __forceinline__ void load_inputs(const Input* input, const ThreadPlace& thread, int chunk,
+    /// Asks for the inputs of chunks that follow each other.
+    template <int together>
+    static __device__ __forceinline__ void load_chunks(const Input* input, const ThreadPlace& thread, int first,
+                                                       Inputs (&x)[together]) {
+#pragma unroll
+        for (int i = 0; i < together; ++i) {
+            if (first + i < Chunks::per_warp) {
+                load_inputs(input, thread, first + i, x[i]);
+            }
+        }
+        if constexpr (together > 1) {
+            // No load moves behind this: else the compiler waits for the first ones before it asks for the others.
+            __syncwarp();
+        }
+    }
+
+    static __device__ __forceinline__ void load_next_weights(const WeightPlaces& next, bool goes_on,
+                                                             const ThreadPlace& thread, int j,
+                                                             uint4 (&weights)[factors][groups]) {
+        const bool exist = goes_on && Chunks::has_quarter(j, thread);
+        const std::uint64_t policy = skinny_detail::weights_policy();
+#pragma unroll
+        for (int a = 0; a < factors; ++a) {
+#pragma unroll
+            for (int group = 0; group < groups; ++group) {
+                skinny_detail::load_weights_if(exist, next.at(j, a, group), policy, weights[a][group]);
+            }
+        }
+    }
+
+    /// Asks for the inputs of the warp's `j`th chunk.
+    static __device__ __forceinline__ void load_inputs(const Input* input, const ThreadPlace& thread, int j,
                                                        Inputs& x) {
 #pragma unroll
         for (int tile = 0; tile < tiles; ++tile) {
 #pragma unroll
             for (int half = 0; half < 2; ++half) {
-                const int row = tile * skinny_m + half * 8 + thread.row;
-                x[tile][half] = {};
-                if ((rows % skinny_m == 0 || row < rows) && Chunks::exists(chunk, thread.quarter)) {
-                    x[tile][half] = skinny_detail::load_input<Member>(input, thread, row, chunk);
-                }
+                x[tile][half] = skinny_detail::load_input<Member>(input, thread, tile * skinny_m + half * 8, j);
             }
+        }
+    }
+
+    static __device__ __forceinline__ void clear(Squares& square) {
+#pragma unroll
+        for (int tile = 0; tile < tiles; ++tile) {
+            square[tile][0] = 0;
+            square[tile][1] = 0;
         }
     }
 
@@ -209,12 +327,13 @@ private:
         }
     }
 
-    static __device__ __forceinline__ void multiply_tile(const InputPack (&x)[2],
+    template <class Element>
+    static __device__ __forceinline__ void multiply_tile(const Pack<Element, Chunks::lane_k> (&x)[2],
                                                          const uint4 (&weights)[factors][groups], int tile,
                                                          Accumulators& accumulators) {
 #pragma unroll
         for (int step = 0; step < 2; ++step) {
-            const typename Arithmetic::template Rows<true, Input> part(x[0], x[1], step);
+            const typename Arithmetic::template Rows<true, Element> part(x[0], x[1], step);
 #pragma unroll
             for (int a = 0; a < factors; ++a) {
 #pragma unroll
@@ -227,7 +346,7 @@ private:
 
     /// Puts what a warp found into shared memory.
     static __device__ __forceinline__ void store_partial(const Accumulators& accumulators, const Squares& square,
-                                                         const ThreadPlace& thread, Tiles& shared) {
+                                                         const ThreadPlace& thread, Turn& shared) {
 #pragma unroll
         for (int tile = 0; tile < tiles; ++tile) {
 #pragma unroll
@@ -255,7 +374,7 @@ private:
 
     /// Makes the `i`th result of a thread.
     static __device__ __forceinline__ void finish(const KernelCall& norm_call, const Results& results, int i,
-                                                  int first_column, Values& values, const Tiles& shared,
+                                                  int first_column, Values& values, const Turn& shared,
                                                   Output<K>* out) {
         const int row = results.row(i);
         const auto total_of = [&](int factor) {
