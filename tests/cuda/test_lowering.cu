@@ -142,6 +142,15 @@ struct MuchMemory {
     }
 };
 
+/// Running sums of sums, and a chain of steps that has nothing to do with them.
+struct TwoSides {
+    static constexpr void record(Recorder& r) {
+        Outputs out(r);
+        out(cumsum(cumsum(cumsum(r.state("x", {2, 64})))));
+        out(sum(cumsum(r.state("y", {2, 64}))));
+    }
+};
+
 /// Two steps that take a block several turns each, with one barrier between them.
 struct FewBarriers {
     static constexpr void record(Recorder& r) {
@@ -167,13 +176,11 @@ std::string faults_of_segments() {
     const auto meet = [](const tg::Reference& a, const tg::Reference& b) {
         const int left = Lowered::local_offset(a);
         const int right = Lowered::local_offset(b);
-        if (left < 0 && right < 0) {
-            return may_overlap<Program>(a, b);
-        }
-        const auto bytes = [](const tg::Reference& of) {
-            return static_cast<int>(Program::buffers[static_cast<std::size_t>(of.index)].bytes);
-        };
-        return left >= 0 && right >= 0 && left < right + bytes(b) && right < left + bytes(a);
+        return left < 0 && right < 0 ? may_overlap<Program>(a, b) : a.space == b.space && a.index == b.index;
+    };
+    // Of an intermediate, each element is written once: two that write it write parts of it.
+    const auto are_parts = [](const tg::Reference& a, const tg::Reference& b) {
+        return a.space == tg::Space::arena && b.space == tg::Space::arena && a.index == b.index;
     };
     std::string faults;
     std::array<std::size_t, Program::buffers.size()> launch_of_buffer{};
@@ -220,9 +227,41 @@ std::string faults_of_segments() {
         // A step must see what those before it made, and spoil nothing that they still read.
         int level = 0;
         std::array<int, tg::cuda::segment_steps> levels{};
+        std::array<bool, tg::cuda::segment_steps> is_aside{};
         for (int i = 0; i < launch.count && launch.is_sequence(); ++i) {
             level += launch.barriers[static_cast<std::size_t>(i)] ? 1 : 0;
             levels[static_cast<std::size_t>(launch.order[static_cast<std::size_t>(i)])] = level;
+            is_aside[static_cast<std::size_t>(launch.order[static_cast<std::size_t>(i)])] =
+                launch.aside[static_cast<std::size_t>(i)];
+        }
+        // What shares memory is used between other barriers.
+        constexpr std::size_t buffers = Program::buffers.size();
+        std::array<int, buffers> first_use{};
+        std::array<int, buffers> last_use{};
+        first_use.fill(-1);
+        for (int i = 0; i < launch.count && has_local; ++i) {
+            each_reference(launch.first + i, [&](const tg::Reference& reference) {
+                if (Lowered::local_offset(reference) >= 0) {
+                    const auto buffer = static_cast<std::size_t>(reference.index);
+                    const int own = levels[static_cast<std::size_t>(i)];
+                    first_use[buffer] = first_use[buffer] < 0 ? own : std::min(first_use[buffer], own);
+                    last_use[buffer] = std::max(last_use[buffer], own);
+                }
+            });
+        }
+        for (std::size_t a = 0; a < buffers; ++a) {
+            for (std::size_t b = 0; b < a; ++b) {
+                const auto place = [](std::size_t buffer) {
+                    return Lowered::local_offset({tg::Space::arena, static_cast<int>(buffer)});
+                };
+                const auto end = [&](std::size_t buffer) {
+                    return place(buffer) + static_cast<int>(Program::buffers[buffer].bytes);
+                };
+                if (first_use[a] >= 0 && first_use[b] >= 0 && place(a) < end(b) && place(b) < end(a) &&
+                    first_use[a] <= last_use[b] && first_use[b] <= last_use[a]) {
+                    faults += "intermediates " + std::to_string(a) + " and " + std::to_string(b) + " share memory; ";
+                }
+            }
         }
         std::array<int, tg::cuda::segment_steps> links{};  // of the longest chain of steps that ends with each
         int longest = 0;
@@ -233,8 +272,19 @@ std::string faults_of_segments() {
                 bool depends = false;
                 depends = reads_position<Program>(launch.first + later, written) ||
                           reads_position<Program>(launch.first + earlier, rewritten);
-                each_reference(launch.first + later, [&](const auto& r) { depends = depends || meet(r, written); });
-                each_reference(launch.first + earlier, [&](const auto& r) { depends = depends || meet(r, rewritten); });
+                each_reference(launch.first + later, [&](const auto& r) {
+                    depends = depends || (meet(r, written) && !(&r == &rewritten && are_parts(r, written)));
+                });
+                each_reference(launch.first + earlier, [&](const auto& r) {
+                    depends = depends || (meet(r, rewritten) && !(&r == &written && are_parts(r, rewritten)));
+                });
+                const bool is_apart =
+                    launch.kind == tg::cuda::LaunchKind::segment &&
+                    is_aside[static_cast<std::size_t>(earlier)] != is_aside[static_cast<std::size_t>(later)];
+                if (depends && is_apart) {
+                    faults += "step " + std::to_string(launch.first + later) + " depends on step " +
+                              std::to_string(launch.first + earlier) + ", which runs aside; ";
+                }
                 if (depends && levels[static_cast<std::size_t>(earlier)] >= levels[static_cast<std::size_t>(later)]) {
                     faults += "step " + std::to_string(launch.first + later) + " does not wait for step " +
                               std::to_string(launch.first + earlier) + "; ";
@@ -296,7 +346,7 @@ TEST_CASE("a prefix can be read early when the launch right before the attention
     CHECK(!prefix_is_early<tg::Program<Cached<small_cached, true, 3>>>());
 }
 
-TEST_CASE("a segment of one block has its intermediates in shared memory, each at a place of its own") {
+TEST_CASE("a segment of one block has its intermediates in shared memory, where none is in the way of another") {
     constexpr tg::Bucket bucket{.variates = 1, .context = 512, .horizon = 192};
     using Model = tg::toto1::open_base_1_0;
     using Decode = tg::Program<tg::toto1::Decode<Model, bucket, tg::toto1::Rewrites{}>>;
@@ -316,6 +366,18 @@ TEST_CASE("a segment of one block has its intermediates in shared memory, each a
     in_arena.barriers.fill(false);
     tg::cuda::lowering_detail::order_steps<Reused>(in_arena, &tg::cuda::lowering_detail::may_overlap<Reused>);
     CHECK(barriers_of(in_arena) > 2);
+}
+
+TEST_CASE("steps of a segment that have nothing to do with the others run aside") {
+    using Sides = tg::Program<TwoSides>;
+    CHECK(faults_of_segments<Sides>() == "");
+    constexpr tg::cuda::Launch sides = first_segment<Sides>();
+    CHECK(sides.blocks == 1);
+    const auto aside = std::count(sides.aside.begin(), sides.aside.end(), true);
+    CHECK(aside > 0);
+    CHECK(2 * aside < sides.count);
+    constexpr tg::cuda::Launch one = first_segment<tg::Program<ReusedMemory>>();
+    CHECK(std::count(one.aside.begin(), one.aside.end(), true) == 0);
 }
 
 TEST_CASE("what does not fit into shared memory stays in the arena") {

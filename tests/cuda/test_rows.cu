@@ -289,9 +289,7 @@ constexpr int rows_begin_decode() {
     return is_as_expected ? launch.count : 0;
 }
 // Two steps of the context's scales, which are aside, among them.
-static_assert(rows_begin_decode<Full>() == 16);
-// The arena of the small model would grow too much: what the next step makes takes the memory of what one of these made
-// for other rows.
+static_assert(rows_begin_decode<Full>() == 13);
 static_assert(rows_begin_decode<Small>() == 13);
 
 /// Checks the launches by rows of a program, of which there are so many.
@@ -332,12 +330,12 @@ std::size_t conflicts_by(Index rows, int steps = 2, bool is_last_aside = false) 
 
 TEST_CASE("no row of steps that run by rows touches what another one writes") {
     check_decode<Full>(2);
-    check_decode<Small>(3);
+    check_decode<Small>(2);
     check_rows<tg::Program<ops::RowSteps<tg::DType::f32, 60>>, false>(1);
     check_rows<tg::Program<ops::RowSteps<tg::DType::f64, 160>>, false>(1);
     check_rows<tg::Program<ops::RowSteps<tg::DType::f64, 4096, 7>>, false>(1);
     check_rows<tg::Program<ops::RowStepsAndOthers<60, 701>>, false>(1);
-    check_rows<tg::Program<ops::RowStepsAndOthers<3000, 8>>, false>(0);
+    check_rows<tg::Program<ops::RowStepsAndOthers<3000, 8>>, false>(1);
     check_rows<tg::Program<ops::RowParts<tg::DType::f32>>, false>(1);
     check_rows<tg::Program<WideRows<fewest, widest, 2>>, false>(1);
     check_rows<tg::Program<OneForAllRows>, false>(1);

@@ -28,16 +28,15 @@ struct Model {
         const Shape shape{2, 1, 2, steps};
         const Tensor x = r.state("x", shape);
         const Tensor observed = r.state("observed", shape);
-        const auto whole = nn::causal_moments(x, observed, nn::no_moments(r, {2, 1, 2}));
+        const auto whole = nn::causal_moments(x, observed);
         r.store(r.state("out.mean", shape, DType::f64), whole.mean);
         r.store(r.state("out.variance", shape, DType::f64), whole.variance);
         // The same in two parts, the second of one step and more.
         const auto part = [&](Tensor tensor, Index begin, Index count) { return slice(tensor, -1, begin, count); };
-        const auto head =
-            nn::causal_moments(part(x, 0, first_part), part(observed, 0, first_part), nn::no_moments(r, {2, 1, 2}));
-        const auto one = nn::causal_moments(part(x, first_part, 1), part(observed, first_part, 1), head.running);
+        const auto head = nn::causal_moments(part(x, 0, first_part), part(observed, 0, first_part));
+        const auto one = nn::causal_moments(part(x, first_part, 1), part(observed, first_part, 1), &head.running);
         const auto tail = nn::causal_moments(part(x, first_part + 1, steps - first_part - 1),
-                                             part(observed, first_part + 1, steps - first_part - 1), one.running);
+                                             part(observed, first_part + 1, steps - first_part - 1), &one.running);
         const Shape last{2, 1, 2, steps - first_part - 1};
         r.store(r.state("out.tail.mean", last, DType::f64), tail.mean);
         r.store(r.state("out.tail.variance", last, DType::f64), tail.variance);

@@ -23,30 +23,32 @@ struct CausalMoments {
     Tensor spread;
 };
 
-/// No steps seen yet.
-constexpr RunningMoments no_moments(Recorder& recorder, const Shape& rows) {
-    const Tensor zero = expand(recorder.constant(0, DType::f64), with_last(rows, 1));
-    return {zero, zero, zero};
-}
-
 /// Causal moments by Welford's update (https://doi.org/10.1080/00401706.1962.10490022), in f64, with Bessel's
 /// correction. x is f32 `[batch, samples, variates, steps]`, `observed` likewise with 1 for observed values and 0 for
 /// missing ones, which count nothing.
-constexpr CausalMoments causal_moments(Tensor x, Tensor observed, const RunningMoments& before) {
-    const Tensor value = cast(x, DType::f64);
-    const Tensor weight = cast(observed, DType::f64);
+/// @param before  of the steps before these; null: there are none
+constexpr CausalMoments causal_moments(Tensor x, Tensor observed, const RunningMoments* before = nullptr) {
     const int axis = x.shape().rank - 1;
     const Index steps = x.extent(-1);
+    const auto since = [&](Tensor sums, Tensor RunningMoments::*kind) {
+        return before == nullptr ? sums : sums + before->*kind;
+    };
 
-    const Tensor count = cumsum(weight) + before.count;
-    const Tensor total = cumsum(weight * value) + before.total;
-    const Tensor divisor = maximum(count, 1.0);
-    const Tensor mean = total / divisor;
-    const Tensor mean_before = before.total / maximum(before.count, 1.0);
-    const Tensor shifted = steps == 1 ? mean_before : concatenate(mean_before, slice(mean, axis, 0, steps - 1), axis);
-    const Tensor increment = (value - shifted) * (value - mean) * weight;
-    const Tensor spread = cumsum(increment) + before.spread;
-    const Tensor variance = spread / maximum(divisor - 1.0, 1.0);
+    const Tensor count = since(cumsum(cast(observed, DType::f64)), &RunningMoments::count);
+    const Tensor total = since(cumsum(cast(observed, DType::f64) * cast(x, DType::f64)), &RunningMoments::total);
+    const Tensor mean = total / maximum(count, 1.0);
+    // By the mean before each step: the first one apart, so that no tensor holds means that are moved by a step.
+    const auto increments = [&](Index begin, Index number, Tensor mean_before) {
+        const auto some = [&](Tensor tensor) { return slice(tensor, axis, begin, number); };
+        const auto value = [&] { return cast(some(x), DType::f64); };
+        return (value() - mean_before) * (value() - some(mean)) * cast(some(observed), DType::f64);
+    };
+    const Tensor first = increments(
+        0, 1, before == nullptr ? x.recorder().constant(0, DType::f64) : before->total / maximum(before->count, 1.0));
+    const Tensor increment =
+        steps == 1 ? first : concatenate(first, increments(1, steps - 1, slice(mean, axis, 0, steps - 1)), axis);
+    const Tensor spread = since(cumsum(increment), &RunningMoments::spread);
+    const Tensor variance = spread / maximum(count - 1.0, 1.0);
 
     const auto last = [&](Tensor tensor) { return slice(tensor, axis, steps - 1, 1); };
     return {mean, variance, {last(count), last(total), last(spread)}, count, total, spread};

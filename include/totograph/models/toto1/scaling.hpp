@@ -127,9 +127,7 @@ constexpr ScaledPatches scale_series(Tensor x, Tensor observed, const nn::Global
         const Shape with_patches = with_last(global.mean.shape(), 1);
         return apply_scale(x, reshape(global.mean, with_patches), reshape(global.scale, with_patches), config);
     }
-    Shape rows = x.shape();
-    --rows.rank;
-    const auto moments = nn::causal_moments(x, observed, nn::no_moments(x.recorder(), rows));
+    const auto moments = nn::causal_moments(x, observed);
     if (running != nullptr) {
         *running = moments.running;
     }
@@ -144,7 +142,8 @@ constexpr ScaledPatches scale_next_patch(Tensor x, ScalerState& state, const Tot
         return apply_scale(x, reshape(global.mean, with_patches), reshape(global.scale, with_patches), config);
     }
     const Tensor observed = expand(x.recorder().constant(1.0), x.shape());
-    const auto moments = nn::causal_moments(x, observed, state.running());
+    const auto before = state.running();
+    const auto moments = nn::causal_moments(x, observed, &before);
     const auto scaled = scale_causally(x, moments, global.scale, config);
     state.keep_running(moments.running);
     return scaled;

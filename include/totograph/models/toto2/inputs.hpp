@@ -23,9 +23,9 @@ public:
     /// 1 where they are observed. The newest patch of a target is, whatever the caller says.
     [[nodiscard]] constexpr Tensor observed() const {
         const Tensor given = reshape(r_->state(states::observed, steps), context);
-        const Tensor newest = cast(length(), DType::f32) - 1.0;
-        Tensor is_newest =
-            equal(reshape(r_->iota(context[3]), {context[3], 1}), reshape(newest, {sizes.batch, 1, 1, 1, 1}));
+        // Of each step, not of each patch: a tensor of another shape would be a step of its own.
+        const Tensor place = expand(reshape(r_->iota(context[3], DType::i32) + 1.0, {1, 1, 1, context[3], 1}), context);
+        Tensor is_newest = cast(equal(place, reshape(length(), {sizes.batch, 1, 1, 1, 1})), DType::f32);
         if constexpr (sizes.known_future) {
             is_newest = is_newest * (1.0 - is_known());
         }

@@ -34,7 +34,8 @@ struct First {
         if constexpr (Parts::has_frame) {
             inputs.begin_frame();
         }
-        const ScaledPatches scaled = scale_context(inputs);
+        const Tensor observed = inputs.observed();
+        const ScaledPatches scaled = scale_context(inputs, observed);
         Parts::tap("tap.location", scaled.location);
         Parts::tap("tap.scale", scaled.scale);
         // Small steps that wait for no product come first: on a device they share a launch.
@@ -49,7 +50,7 @@ struct First {
         const Quantiles<Parts> quantiles(inputs);
         if constexpr (Quantiles<Parts>::is_capped) {
             const Tensor values = inputs.values();
-            quantiles.keep_bounds(Quantiles<Parts>::extremes(values, inputs.observed()), scale);
+            quantiles.keep_bounds(Quantiles<Parts>::extremes(values, observed), scale);
         }
         if constexpr (Parts::is_continued) {
             StablePatches<Parts>(inputs).begin(scaled.moments, ids);
@@ -66,15 +67,16 @@ private:
     static constexpr ForecastSizes sizes = Parts::sizes;
     static constexpr Index tokens_behind = Parts::first_tokens - sizes.context_patches;
 
-    static constexpr ScaledPatches scale_context(const Inputs<Parts>& inputs) {
+    /// `observed` are the inputs' own.
+    static constexpr ScaledPatches scale_context(const Inputs<Parts>& inputs, Tensor observed) {
         constexpr Index least = Parts::inference.scaler_fallback_min_obs;
         constexpr auto bound = std::int8_t{Parts::is_continued ? 0 : states::asked_all_steps};
         if constexpr (Parts::has_frame) {
             const Tensor values = inputs.frame();
-            return scale_patches(values, inputs.frame_observed(), least, bound);
+            return scale_patches(values, inputs.frame_observed(), least, nullptr, bound);
         } else {
             const Tensor values = inputs.values();
-            return scale_patches(values, inputs.observed(), least, bound);
+            return scale_patches(values, observed, least, nullptr, bound);
         }
     }
 
@@ -84,8 +86,10 @@ private:
         Recorder& r = inputs.recorder();
         // Without a known future, all behind the context is unknown.
         constexpr Index given = sizes.known_future ? Parts::first_tokens : sizes.context_patches;
-        const Tensor values = slice(scaled.values, 3, 0, given);
-        const Tensor missing = slice(scaled.missing, 3, 0, given);
+        // A slice of all would keep them from being written to where both lie side by side.
+        const auto of_given = [](Tensor x) { return x.extent(3) == given ? x : slice(x, 3, 0, given); };
+        const Tensor values = of_given(scaled.values);
+        const Tensor missing = of_given(scaled.missing);
         constexpr Index added = Parts::first_tokens - given;
         if constexpr (!Parts::rewrites.constant_unknown) {
             if constexpr (added > 0) {
@@ -115,6 +119,7 @@ private:
     static constexpr Tensor token_ids(const Inputs<Parts>& inputs) {
         Recorder& r = inputs.recorder();
         const Shape patches{sizes.batch, sizes.variates, sizes.context_patches};
+        // Anew, so that a device need not wait for what scales the series.
         const Tensor observed = reshape(cast(sum(inputs.observed()), DType::i32), patches);
         const Tensor of_context = where(equal(observed, 0), r.constant(-1, DType::i32), inputs.groups());
         const Tensor padded =
@@ -172,8 +177,9 @@ struct Next {
         const Tensor position = pass.position();
         observe_block(inputs, position);
         const Tensor values = inputs.frame();
-        const ScaledPatches scaled = scale_patches(values, inputs.frame_observed(),
-                                                   Parts::inference.scaler_fallback_min_obs, states::asked_all_steps);
+        const ScaledPatches scaled =
+            scale_patches(values, inputs.frame_observed(), Parts::inference.scaler_fallback_min_obs, nullptr,
+                          states::asked_all_steps);
         Parts::tap("tap.later_location", scaled.location);
         Parts::tap("tap.later_scale", scaled.scale);
         // Of the last patch that has values: statistics do not change behind it.

@@ -81,8 +81,9 @@ private:
     [[nodiscard]] static constexpr Tensor largest_of_rows(Tensor x) {
         const Index width = x.extent(-1);
         const Index rows = x.shape().rows();
-        const Tensor begins = x.recorder().iota(rows, DType::i32) * static_cast<double>(width);
-        const Tensor places = reshape(argmax(x), Shape{rows}) + begins;
+        const Tensor in_row = reshape(argmax(x), Shape{rows});
+        const Tensor places =
+            rows == 1 ? in_row : in_row + x.recorder().iota(rows, DType::i32) * static_cast<double>(width);
         return reshape(embedding(reshape(x, {rows * width, 1}), places), with_axis(x.shape(), -1, 1));
     }
 

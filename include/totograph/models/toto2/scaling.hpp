@@ -33,9 +33,10 @@ struct PatchStatistics {
 /// The mean and the deviation (with n - 1) of all that was observed up to the end of each patch. Where that is fewer
 /// than `least` values, those of the first `least` of the row, wherever they stand in these patches, unless so many are
 /// `before` them.
-/// @param bound  of the steps, behind which nothing is observed and nobody needs to know more; 0: none
+/// @param before  null: there are none
+/// @param bound   of the steps, behind which nothing is observed and nobody needs to know more; 0: none
 constexpr PatchStatistics patch_statistics(Tensor values, Tensor observed, Index least,
-                                           const nn::RunningMoments& before, std::int8_t bound = 0) {
+                                           const nn::RunningMoments* before, std::int8_t bound = 0) {
     const Shape& patches = values.shape();
     const Index patch_size = patches[4];
     const Shape rows{patches[0], patches[1], patches[2]};
@@ -54,22 +55,24 @@ constexpr PatchStatistics patch_statistics(Tensor values, Tensor observed, Index
         const auto enough = static_cast<double>(least);
         // One step of a row is the one that completes the first so many: the sums have one term, and no order. None
         // behind a bound does, whatever stands there.
-        const Tensor completes =
-            cast(weight, DType::f64) * equal(moments.count, minimum(moments.running.count, enough));
+        const Tensor completing = minimum(moments.running.count, enough);
         const auto at_completion = [&](Tensor x) {
-            return reshape(sum(where(completes, x, values.recorder().constant(0, DType::f64))),
-                           with_last(with_last(rows, 1), 1));
+            const Tensor completes = cast(weight, DType::f64) * equal(moments.count, completing);
+            return sum(where(completes, x, values.recorder().constant(0, DType::f64)));
         };
-        const Tensor is_short = less(at_ends(moments.count), enough);
-        location = where(is_short, at_completion(moments.mean), location);
-        scale = where(is_short, scale_of(at_completion(moments.variance)), scale);
+        const auto if_short = [&](Tensor of_first, Tensor own) {
+            const Tensor is_short = less(at_ends(moments.count), enough);
+            return where(is_short, reshape(of_first, with_last(with_last(rows, 1), 1)), own);
+        };
+        location = if_short(at_completion(moments.mean), location);
+        scale = if_short(scale_of(at_completion(moments.variance)), scale);
     }
     return {location, scale, moments};
 }
 
 /// Brings patches to their scales: asinh((x - location) / scale), computed in f64 up to there. `before` are the sums of
-/// the patches before these, `bound` is that of `patch_statistics`.
-constexpr ScaledPatches scale_patches(Tensor values, Tensor observed, Index least, const nn::RunningMoments& before,
+/// the patches before these, null where there are none; `bound` is that of `patch_statistics`.
+constexpr ScaledPatches scale_patches(Tensor values, Tensor observed, Index least, const nn::RunningMoments* before,
                                       std::int8_t bound = 0) {
     const PatchStatistics statistics = patch_statistics(values, observed, least, before, bound);
     const Tensor standard = (cast(values, DType::f64) - statistics.location) / statistics.scale;
@@ -79,13 +82,6 @@ constexpr ScaledPatches scale_patches(Tensor values, Tensor observed, Index leas
             .location = cast(statistics.location, DType::f32),
             .scale = cast(statistics.scale, DType::f32),
             .moments = statistics.moments};
-}
-
-/// The same of a whole row of patches.
-constexpr ScaledPatches scale_patches(Tensor values, Tensor observed, Index least, std::int8_t bound) {
-    const Shape& patches = values.shape();
-    const Shape rows{patches[0], patches[1], patches[2]};
-    return scale_patches(values, observed, least, nn::no_moments(values.recorder(), rows), bound);
 }
 
 }  // namespace totograph::toto2

@@ -34,7 +34,7 @@ public:
     __device__ __forceinline__ void run_warp(Offset<K> row) const {
         const auto place = place_of<K, LeadingOf<K>>(row);
         const int lane = static_cast<int>(threadIdx.x) % warp_size;
-        const std::uint64_t key = key_of_part(offset_of<K, StridesOfOperand<K, 0>>(place), lane, warp_size);
+        const std::uint64_t key = key_of_part<warp_size>(offset_of<K, StridesOfOperand<K, 0>>(place), lane);
         if (lane == 0) {
             write(place, key);
         }
@@ -44,7 +44,7 @@ public:
     __device__ __forceinline__ void run_block(Offset<K> row, std::uint64_t (&best)[block_threads / warp_size]) const {
         const auto place = place_of<K, LeadingOf<K>>(row);
         const std::uint64_t key =
-            key_of_part(offset_of<K, StridesOfOperand<K, 0>>(place), static_cast<int>(threadIdx.x), block_threads);
+            key_of_part<block_threads>(offset_of<K, StridesOfOperand<K, 0>>(place), static_cast<int>(threadIdx.x));
         __syncthreads();  // those of a row before this one may still be read
         if (threadIdx.x % warp_size == 0) {
             best[threadIdx.x / warp_size] = key;
@@ -61,9 +61,10 @@ public:
 
 private:
     /// The largest key of a warp, whose thread takes every `threads`th column.
-    [[nodiscard]] __device__ __forceinline__ std::uint64_t key_of_part(Offset<K> from, int thread, int threads) const {
+    template <int threads>
+    [[nodiscard]] __device__ __forceinline__ std::uint64_t key_of_part(Offset<K> from, int thread) const {
         // Loads on their way at a time: of those beyond the row, the last column stands in.
-        constexpr int at_once = 8;
+        constexpr int at_once = std::min(16, static_cast<int>((columns + threads - 1) / threads));
         std::uint64_t best = 0;
         for (Offset<K> first = thread; first < columns; first += at_once * threads) {
             float values[at_once];

@@ -54,12 +54,12 @@ __device__ __forceinline__ void for_each_overlapped(Item first, Item step, Item 
     }
 }
 
-/// The threads that share the items of a step: those of a grid of any size, or of `count` blocks, of which
-/// `first_thread` of each takes the first items.
+/// The threads that share the items of a step: those of a grid of any size, or of `count` blocks from `first_block` on,
+/// of which `first_thread` of each takes the first items.
 ///
 /// A segment is code that runs once, so much of its time is fetching it: with the number of blocks known, few items
 /// need no loop, and loops are unrolled no further than reads need to overlap.
-template <int count = 0, int first_thread = 0>
+template <int count = 0, int first_thread = 0, unsigned first_block = 0>
 struct Blocks {
     static constexpr bool is_known = count > 0;
     /// Whether a thread has single elements of so many: those of a larger step are neighbours.
@@ -113,7 +113,7 @@ struct Blocks {
     static __device__ __forceinline__ void for_each_of_blocks(Visit&& visit) {
         using Item = std::remove_const_t<decltype(items)>;
         const Item step = is_known ? Item{count} : static_cast<Item>(gridDim.x);
-        for (Item item = static_cast<Item>(blockIdx.x); item < items; item += step) {
+        for (Item item = static_cast<Item>(blockIdx.x - first_block); item < items; item += step) {
             visit(item);
         }
     }
@@ -122,11 +122,11 @@ private:
     template <class Item>
     static __device__ __forceinline__ Item first_of() {
         const unsigned thread = (threadIdx.x + (block_threads - first_thread)) % block_threads;
-        return static_cast<Item>(blockIdx.x * block_threads + thread);
+        return static_cast<Item>((blockIdx.x - first_block) * block_threads + thread);
     }
     template <int size, class Item>
     static __device__ __forceinline__ Item first_of_groups() {
-        return static_cast<Item>(blockIdx.x * (block_threads / size) + threadIdx.x / size);
+        return static_cast<Item>((blockIdx.x - first_block) * (block_threads / size) + threadIdx.x / size);
     }
 
     template <auto items, auto known, class Item, class Visit>

@@ -104,6 +104,61 @@ enum class OpUse : std::uint8_t {
     factor_in_bf16,  ///< And what the op makes goes into that result by multiplications alone.
 };
 
+/// An approximate 1 / b, for a number of a usual size.
+__device__ __forceinline__ float reciprocal_seed(float b) {
+    float seed;
+    asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(seed) : "f"(b));
+    return seed;
+}
+__device__ __forceinline__ double reciprocal_seed(double b) {
+    double seed;
+    asm("rcp.approx.ftz.f64 %0, %1;" : "=d"(seed) : "d"(b));
+    return seed;
+}
+
+/// a / b, rounded as IEEE 754 says, for numbers between 1 / `usual_limit` and that, and a that is 0.
+template <class T>
+inline constexpr T usual_limit = std::is_same_v<T, double> ? T(0x1p100) : T(0x1p60);
+template <class T>
+__device__ __forceinline__ bool is_usual(T number) {
+    return fabs(number) >= 1 / usual_limit<T> && fabs(number) <= usual_limit<T>;
+}
+template <class T>
+__device__ __forceinline__ T usual_quotient(T a, T b) {
+    T reciprocal = reciprocal_seed(b);
+    const T error = fma(-b, reciprocal, T{1});
+    if constexpr (std::is_same_v<T, double>) {
+        reciprocal = fma(reciprocal, fma(error, error, error), reciprocal);
+        reciprocal = fma(reciprocal, fma(-b, reciprocal, T{1}), reciprocal);
+    } else {
+        reciprocal = fma(reciprocal, error, reciprocal);
+    }
+    const T product = a * reciprocal;
+    T quotient = fma(reciprocal, fma(-b, product, a), product);
+    if constexpr (std::is_same_v<T, float>) {
+        quotient = fma(reciprocal, fma(-b, quotient, a), quotient);
+    }
+    return a == T{0} ? product : quotient;  // with its sign
+}
+
+/// Quotients of neighbours, rounded as IEEE 754 says. The compiler's own code branches at each: neighbours would wait
+/// for each other, and 0 / b go a slow way, of which tables of sines are full.
+template <int lanes, class T>
+__device__ __forceinline__ void divide(Pack<T, lanes>& result, const Pack<T, lanes>& a, const Pack<T, lanes>& b) {
+    bool all_usual = true;
+#pragma unroll
+    for (int lane = 0; lane < lanes; ++lane) {
+        all_usual = all_usual && is_usual(b.lane[lane]) && (is_usual(a.lane[lane]) || a.lane[lane] == T{0});
+        result.lane[lane] = usual_quotient(a.lane[lane], b.lane[lane]);
+    }
+    if (!all_usual) {
+#pragma unroll
+        for (int lane = 0; lane < lanes; ++lane) {
+            result.lane[lane] = a.lane[lane] / b.lane[lane];
+        }
+    }
+}
+
 /// One elementwise op on numbers of one type.
 template <Op op, OpUse use, class T>
 __device__ __forceinline__ T apply(T a, T b, T c) {
@@ -158,6 +213,10 @@ __device__ __forceinline__ void execute(Values& values) {
     constexpr auto third = static_cast<std::size_t>(instruction.arguments[2]);
     using T = Element<instruction.dtype>;
     auto& result = at<given + which>(values);
+    if constexpr (op == Op::divide && std::is_floating_point_v<T>) {
+        divide<lanes>(result, at<first>(values), at<second>(values));
+        return;
+    }
 #pragma unroll
     for (int lane = 0; lane < lanes; ++lane) {
         if constexpr (op == Op::constant) {

@@ -17,13 +17,14 @@ namespace totograph::cuda {
 inline constexpr int most_stretches = 16;
 
 /// What the stretches of a block add up to: one array for all running sums of a kernel.
-__device__ __forceinline__ double* sums_of_stretches() {
+__device__ __forceinline__ double* totals_of_stretches() {
     __shared__ double sums[most_stretches * (block_threads / warp_size)];
     return sums;
 }
 
-/// Running sums along the last axis, in double. Stretches of a warp's width are summed on their own; their totals add
-/// up from the left.
+/// Running sums along the last axis, in double. Stretches of a warp's width are summed on their own; the totals of 32
+/// stretches, a span, add up by the same tree, and those of spans from the left. So a sum depends on what is before it
+/// alone, whatever the columns behind it.
 template <class K>
 class Cumsum {
     using T = Element<K::kernel.dtype>;
@@ -52,23 +53,31 @@ public:
         for (int i = 0; i < stretches; ++i) {
             values[i] = scan(value_at(i * warp_size + lane_, from));
         }
-        double carry = 0;
+        double totals[stretches];
+#pragma unroll
+        for (int i = 0; i < stretches; ++i) {
+            totals[i] = __shfl_sync(0xffffffffU, values[i], warp_size - 1);
+        }
 #pragma unroll
         for (int i = 0; i < stretches; ++i) {
             const Offset<K> column = i * warp_size + lane_;
-            const double value = values[i];
+            // As the tree adds up to three.
+            const double before = i == 0   ? 0.0
+                                  : i == 1 ? totals[0]
+                                  : i == 2 ? totals[1] + totals[0]
+                                           : totals[2] + totals[1] + totals[0];
             if (column < columns) {
-                out_[to + column * out_step] = static_cast<T>(carry + value);
+                out_[to + column * out_step] = static_cast<T>(before + values[i]);
             }
-            carry += __shfl_sync(0xffffffffU, value, warp_size - 1);
         }
     }
 
     /// A row by a block.
-    /// @param before  in shared memory: the sum of all stretches before each
-    __device__ __forceinline__ void run_block(Offset<K> row, double* before) const {
+    /// @param totals  of stretches, in shared memory
+    __device__ __forceinline__ void run_block(Offset<K> row, double* totals) const {
         constexpr int each =
             std::min(static_cast<int>(divide_rounding_up(Index{columns}, Index{block_threads})), most_stretches);
+        constexpr int spans = (each * warps + warp_size - 1) / warp_size;
         const auto place = place_of<K, LeadingOf<K>>(row);
         const Offset<K> from = offset_of<K, StridesOfOperand<K, 0>>(place);
         const Offset<K> to = offset_of<K, StridesOfOutput<K>>(place);
@@ -87,21 +96,29 @@ public:
             for (int i = 0; i < each; ++i) {
                 values[i] = scan(values[i]);
                 if (lane_ == warp_size - 1) {
-                    before[i * warps + warp_] = values[i];
+                    totals[i * warps + warp_] = values[i];
                 }
             }
             __syncthreads();
-            if (threadIdx.x == 0) {
-                carry = replace_by_sums_before<each * warps>(before, carry);
+            // Every warp adds up all totals, which is sooner than to wait for one that does.
+            double before[spans];
+#pragma unroll
+            for (int span = 0; span < spans; ++span) {
+                const int stretch = span * warp_size + lane_;
+                const double sum = scan(stretch < each * warps ? totals[stretch] : 0.0);
+                const double left = __shfl_up_sync(0xffffffffU, sum, 1);
+                before[span] = carry + (lane_ > 0 ? left : 0.0);
+                carry += __shfl_sync(0xffffffffU, sum, warp_size - 1);
             }
-            __syncthreads();
 #pragma unroll
             for (int i = 0; i < each; ++i) {
+                constexpr int turns = warp_size / warps;  // of a span
+                const double own = __shfl_sync(0xffffffffU, before[i / turns], i % turns * warps + warp_);
                 if (column_of(i) < columns) {
-                    out_[to + column_of(i) * out_step] = static_cast<T>(before[i * warps + warp_] + values[i]);
+                    out_[to + column_of(i) * out_step] = static_cast<T>(own + values[i]);
                 }
             }
-            __syncthreads();
+            __syncthreads();  // the totals may be written again
         }
     }
 
@@ -118,18 +135,6 @@ private:
             value = lane_ >= distance ? value + left : value;
         }
         return value;
-    }
-
-    /// Turns totals into the sums of those before each, from `carry` on. Returns the sum of all.
-    template <int count>
-    static __device__ __forceinline__ double replace_by_sums_before(double* totals, double carry) {
-#pragma unroll 8
-        for (int i = 0; i < count; ++i) {
-            const double total = totals[i];
-            totals[i] = carry;
-            carry += total;
-        }
-        return carry;
     }
 
     const T* in_;
@@ -153,10 +158,10 @@ __device__ void run_cumsum(const KernelCall& call, const Used& used) {
         }
     } else {
         const Sums sums(call);
-        double* const before = sums_of_stretches();
+        double* const totals = totals_of_stretches();
         Threads::template for_each_of_blocks<Sums::rows>([&](Offset<K> row) {
             if (is_used(row)) {
-                sums.run_block(row, before);
+                sums.run_block(row, totals);
             }
         });
     }

@@ -143,8 +143,8 @@ struct StepCalls {
                   "totograph: steps have more operands than a kernel has parameters.");
 };
 
-/// Where in a block each of several steps begins, of so many elements: behind those since the last barrier, so that
-/// steps of few elements run beside each other on warps of their own.
+/// Where in a block each of several steps begins, of so many elements, 0 for those of other blocks: behind those since
+/// the last barrier, so that steps of few elements run beside each other on warps of their own.
 template <std::uint64_t barriers, std::size_t steps>
 constexpr std::array<int, steps> first_threads(const std::array<Index, steps>& sizes) {
     std::array<int, steps> result{};
@@ -157,12 +157,40 @@ constexpr std::array<int, steps> first_threads(const std::array<Index, steps>& s
     return result;
 }
 
-/// Steps one after the other. `barriers` has a bit for each step that must wait for those before it. They are small: to
-/// ask what of them is in use would take as long as what it spares.
-template <int blocks, std::uint64_t barriers, class... K>
+/// Of the sizes of steps those that are aside, or the others; 0 in place of the rest.
+template <std::uint64_t aside, std::size_t steps>
+constexpr std::array<Index, steps> sizes_where(std::array<Index, steps> sizes, bool is_aside) {
+    for (std::size_t i = 0; i < steps; ++i) {
+        sizes[i] = ((aside >> i & 1U) != 0) == is_aside ? sizes[i] : 0;
+    }
+    return sizes;
+}
+
+/// The barriers of those that are aside, or of the others: one or none before each of their own steps.
+template <std::uint64_t barriers, std::uint64_t aside, std::size_t steps>
+constexpr std::uint64_t barriers_where(bool is_aside) {
+    std::uint64_t result = 0;
+    bool waits = false;
+    bool has_any = false;
+    for (std::size_t i = 0; i < steps; ++i) {
+        waits = waits || (barriers >> i & 1U) != 0;
+        if (((aside >> i & 1U) != 0) == is_aside) {
+            result |= waits && has_any ? std::uint64_t{1} << i : 0U;
+            waits = false;
+            has_any = true;
+        }
+    }
+    return result;
+}
+
+/// Steps one after the other. `barriers` has a bit for each step that must wait for those before it, `aside` for each
+/// that has nothing to do with the others: as many blocks more have those. They are small: to ask what of them is in
+/// use would take as long as what it spares.
+template <int blocks, std::uint64_t barriers, std::uint64_t aside, class... K>
 struct Segment {
     using Calls = StepCalls<sizeof...(K)>;
-    static constexpr auto begins = first_threads<barriers, sizeof...(K)>({K::kernel.iteration.size()...});
+    static constexpr std::size_t steps = sizeof...(K);
+    static constexpr int parts = aside != 0 ? 2 : 1;
 
     static __device__ void run(const Calls& calls) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
@@ -170,12 +198,28 @@ struct Segment {
 #else
         constexpr int count = 1;  // without clusters
 #endif
-        [&]<std::size_t... i>(std::index_sequence<i...>) {
-            ((barriers >> i & 1U ? synchronize_segment<blocks>() : void(),
-              run_step<K, Blocks<count, begins[i]>>(calls.call[i], AllExtents<K>())),
-             ...);
+        if (aside != 0 && blockIdx.x >= count) {
+            run_part<count, true>(calls, std::index_sequence_for<K...>());
+        } else {
+            run_part<count, false>(calls, std::index_sequence_for<K...>());
         }
-        (std::make_index_sequence<sizeof...(K)>());
+    }
+
+private:
+    template <int count, bool is_aside, std::size_t... i>
+    static __device__ __forceinline__ void run_part(const Calls& calls, std::index_sequence<i...>) {
+        constexpr std::uint64_t own = barriers_where<barriers, aside, steps>(is_aside);
+        constexpr auto begins =
+            first_threads<own, steps>(sizes_where<aside, steps>({K::kernel.iteration.size()...}, is_aside));
+        ((own >> i & 1U ? synchronize_segment<blocks>() : void(),
+          run_one<is_aside, i, K, Blocks<count, begins[i], is_aside ? count : 0>>(calls.call[i])),
+         ...);
+    }
+    template <bool is_aside, std::size_t i, class Kernel, class Threads>
+    static __device__ __forceinline__ void run_one(const KernelCall& call) {
+        if constexpr (((aside >> i & 1U) != 0) == is_aside) {
+            run_step<Kernel, Threads>(call, AllExtents<Kernel>());
+        }
     }
 };
 
@@ -189,15 +233,8 @@ struct RowSegment {
 
 private:
     static constexpr std::array<Index, steps> sizes{K::kernel.iteration.size()...};
-    static constexpr std::array<Index, steps> sizes_where(bool is_aside) {
-        std::array<Index, steps> result = sizes;
-        for (std::size_t i = 0; i < steps; ++i) {
-            result[i] = ((aside >> i & 1U) != 0) == is_aside ? result[i] : 0;
-        }
-        return result;
-    }
-    static constexpr std::array<Index, steps> sizes_of_rows = sizes_where(false);
-    static constexpr auto begins = first_threads<barriers, steps>(sizes_where(true));
+    static constexpr auto sizes_of_rows = sizes_where<aside, steps>(sizes, false);
+    static constexpr auto begins = first_threads<barriers, steps>(sizes_where<aside, steps>(sizes, true));
 
     /// As many as give each thread a pair of the widest step; fewer where the device would have too few blocks.
     static constexpr Index widest = *std::max_element(sizes_of_rows.begin(), sizes_of_rows.end()) / rows;

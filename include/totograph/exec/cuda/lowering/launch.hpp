@@ -72,7 +72,8 @@ struct Launch {
     /// Of several steps in one kernel: whether a barrier comes before each; not where it touches nothing that those
     /// since the last barrier write, and writes nothing that they read.
     std::array<bool, segment_steps> barriers{};
-    /// Of `LaunchKind::rows`: whether each has nothing to do with the rows, and runs on a block of its own.
+    /// Of several steps in one kernel: whether each has nothing to do with the others, and runs on blocks of its own:
+    /// of `LaunchKind::rows` on one, of a segment on as many as the others have.
     std::array<bool, segment_steps> aside{};
     GemmGroup gemm;  ///< The GEMMs of the launch: how they are computed, `select_gemm` says.
     std::array<int, most_gemms_together> scales{};  ///< Of skinny GEMMs: the operand that is the norm.

@@ -207,9 +207,9 @@ private:
     constexpr void order(Launch& launch) {
         if (launch.kind == LaunchKind::segment) {
             lowering_detail::order_segment<Program>(launch, local);
-            return;
+        } else {
+            lowering_detail::order_steps<Program>(launch, &lowering_detail::may_overlap<Program>);
         }
-        lowering_detail::order_steps<Program>(launch, &lowering_detail::may_overlap<Program>);
         const auto aside = launch.aside;
         for (std::size_t i = 0; i < static_cast<std::size_t>(launch.count); ++i) {
             launch.aside[i] = aside[static_cast<std::size_t>(launch.order[i])];

@@ -94,8 +94,18 @@ constexpr RowRun run_in_place_of(int step, int small, int steps, bool streams) {
                                  : longest_run_of_rows<Program>(step, limit, fewest_rows, widest_row);
     const RowRun wide = longest_run_of_rows<Program>(step, limit, fewest_wide_rows, widest_of_few_rows);
     const RowRun& longest = wide.kept >= std::max(fewest_wide_steps, run.kept + 1) ? wide : run;
-    // A part of a segment becomes a launch of its own, and so does the rest: it must be most of it.
-    return longest.kept > 1 && 2 * longest.kept > small ? longest : RowRun{};
+    // A part of a segment becomes a launch of its own, and so does the rest: it must be most of its steps, or a third
+    // of them that has most of its elements.
+    const auto elements = [&](int count) {
+        Index result = 0;
+        for (int i = step; i < step + count; ++i) {
+            result += elements_of(kernel_of<Program>(i));
+        }
+        return result;
+    };
+    const bool is_most =
+        2 * longest.kept > small || (3 * longest.kept > small && 2 * elements(longest.count) > elements(small));
+    return longest.kept > 1 && is_most ? longest : RowRun{};
 }
 
 /// The launch that begins at a step, of which only the steps are known.

@@ -81,14 +81,20 @@ constexpr bool reads_position(int step, const Reference& written) {
     return result;
 }
 
+/// Whether two steps write parts of one concatenation: of an intermediate, each element is written once.
+constexpr bool are_parts(const Reference& left, const Reference& right) {
+    return left.space == Space::arena && right.space == Space::arena && left.index == right.index;
+}
+
 /// Whether a step can run at the same time as another, wherever their results lie in a state, and whatever positions
 /// they read.
 template <class Program, class Overlaps>
 constexpr bool are_apart(int a, int b, const Overlaps& overlaps) {
     const Reference& left = step_of<Program>(a).output;
     const Reference& right = step_of<Program>(b).output;
-    return !reads<Program>(a, right, overlaps) && !reads<Program>(b, left, overlaps) && !overlaps(left, right) &&
-           !reads_position<Program>(a, right) && !reads_position<Program>(b, left);
+    return !reads<Program>(a, right, overlaps) && !reads<Program>(b, left, overlaps) &&
+           (are_parts(left, right) || !overlaps(left, right)) && !reads_position<Program>(a, right) &&
+           !reads_position<Program>(b, left);
 }
 
 constexpr bool is_same(const Reference& a, const Reference& b) {

@@ -33,8 +33,8 @@ struct Continue {
         const Tensor former = slice(given, 3, 0, 1);
         // The newest patch counts as observed, whatever the caller says.
         const Tensor observed = concatenate(former, expand(r.constant(1), one), 3);
-        const ScaledPatches scaled =
-            scale_patches(values, observed, Parts::inference.scaler_fallback_min_obs, stable.moments());
+        const nn::RunningMoments before = stable.moments();
+        const ScaledPatches scaled = scale_patches(values, observed, Parts::inference.scaler_fallback_min_obs, &before);
         const Tensor location = slice(scaled.location, 3, 1, 1);
         const Tensor scale = slice(scaled.scale, 3, 1, 1);
         const Tensor id = id_of(inputs, former);
