@@ -2,13 +2,13 @@
 #pragma once
 
 #include <algorithm>
-#include <bit>
 #include <cstdint>
-#include <limits>
 
 #include <totograph/core/categorical.hpp>
 #include <totograph/core/random.hpp>
 #include <totograph/exec/cuda/kernels/blocks.hpp>
+#include <totograph/exec/cuda/kernels/categorical/key_search.hpp>
+#include <totograph/exec/cuda/kernels/categorical/own_logits.hpp>
 #include <totograph/exec/cuda/kernels/draw_names.hpp>
 #include <totograph/exec/cuda/kernels/element_places.hpp>
 #include <totograph/exec/cuda/kernels/kernel_call.hpp>
@@ -20,218 +20,138 @@
 
 namespace totograph::cuda {
 
-/// Draws of one block, one after the other.
-/// @tparam most  ids that a row has, at most
-template <class Logits, int most>
-class CategoricalBlock {
+/// What the threads before this one have, and what all have. Before the next one, the threads wait for each other.
+struct BlockScan {
+    std::uint64_t before;
+    std::uint64_t total;
+};
+__device__ __forceinline__ BlockScan scan_of_block(std::uint64_t value) {
+    constexpr int warps = block_threads / warp_size;
+    __shared__ std::uint64_t of_warps[warps];
+    const int own = static_cast<int>(threadIdx.x) / warp_size;
+    const std::uint64_t sum = scan_of_warp(value);
+    if (threadIdx.x % warp_size == warp_size - 1) {
+        of_warps[own] = sum;
+    }
+    __syncthreads();
+    BlockScan result{sum - value, 0};
+#pragma unroll
+    for (int warp = 0; warp < warps; ++warp) {
+        const std::uint64_t of_warp = of_warps[warp];
+        result.before += warp < own ? of_warp : 0;
+        result.total += of_warp;
+    }
+    return result;
+}
+
+/// Which logits stay.
+template <class Logits, int count>
+class KeptLogits {
+    static constexpr std::uint64_t all_ties = categorical::Kept{}.ties;
+
 public:
-    __device__ CategoricalBlock(const Logits& logits, int count) : logits_(logits), count_(count) {}
-
-    /// One id, in every thread; all threads of the block call it.
-    __device__ std::int32_t draw(const CategoricalOptions& options, std::uint32_t word) {
-        using namespace categorical;
-        largest_ = -std::numeric_limits<float>::infinity();
-        for (int i = own(); i < count_; i += block_threads) {
-            largest_ = fmaxf(largest_, logits_(i));  // leaves NaN out
+    __device__ __forceinline__ KeptLogits(OwnLogits<Logits, count>& own, KeySearch<Logits, count>& search,
+                                          const CategoricalOptions& options)
+        : own_(own), largest_(search.largest()), temperature_(options.temperature) {
+        const bool has_share = options.top_p < 1.0F;
+        if (has_share || temperature_ == 1.0F) {
+            own.weigh(largest_);
         }
-        largest_ = largest_of_block(largest_);
-        if (!can_draw(largest_)) {
-            return -1;
-        }
-        kept_ = Kept{};
-        if (options.top_k > 0 && options.top_k < count_) {
+        if (options.top_k > 0 && options.top_k < count) {
             const auto limit = static_cast<std::uint64_t>(options.top_k) - 1;
-            kept_.key = find(limit, [](float) { return std::uint64_t{1}; }).prefix;
+            const auto one = [](float, int) { return std::uint64_t{1}; };
+            kept_.key = search
+                            .find(
+                                kept_.key, [limit](std::uint64_t) { return limit; }, one)
+                            .key;
+            search.start_again();
         }
-        if (options.top_p < 1.0F) {
-            const std::uint64_t limit = part_of(sum_of_kept(), options.top_p);
-            const Search search = find(limit, [this](float logit) { return weight_of(logit, largest_); });
-            const std::uint64_t of_one = weight_of(logit_of(search.prefix), largest_);
-            kept_ = {search.prefix, ties_within(search, of_one, limit, options.drops_crossing)};
-        }
-        return pick(options.temperature, word);
-    }
-
-private:
-    /// Weights are added up in parts of so many bits, whose sums of all ids fit the words that shared memory adds to at
-    /// once; it has no addition of 64 bits.
-    static constexpr int part_bits = 32 - std::bit_width(static_cast<std::uint32_t>(most));
-    static constexpr int parts = (categorical::weight_bits + part_bits - 1) / part_bits;
-
-    struct Shared {
-        std::uint32_t sums[parts][categorical::digits];
-        std::uint64_t of_warps[block_threads / warp_size];
-        float largest[block_threads / warp_size];
-        int found;
-        std::uint32_t prefix;
-        std::uint64_t above;
-        std::uint64_t within;
-        std::int32_t id;
-    };
-    static_assert(categorical::digits == block_threads, "totograph: a thread has a digit.");
-
-    static __device__ Shared& shared() {
-        __shared__ Shared memory;
-        return memory;
-    }
-    static __device__ int own() { return static_cast<int>(threadIdx.x); }
-
-    /// The number that has a key.
-    static __device__ float logit_of(std::uint32_t key) {
-        return __uint_as_float((key >> 31U) != 0 ? key & 0x7fffffffU : ~key);
-    }
-
-    static __device__ float largest_of_block(float value) {
-        value = maximum_of_group<warp_size>(value);
-        __syncthreads();
-        if (own() % warp_size == 0) {
-            shared().largest[own() / warp_size] = value;
-        }
-        __syncthreads();
-        for (const float other : shared().largest) {
-            value = fmaxf(value, other);
-        }
-        return value;
-    }
-
-    /// What the threads before this one have, and what all have.
-    struct Scan {
-        std::uint64_t before;
-        std::uint64_t total;
-    };
-    static __device__ Scan scan(std::uint64_t value) {
-        std::uint64_t sum = value;
-#pragma unroll
-        for (unsigned distance = 1; distance < warp_size; distance *= 2) {
-            const std::uint64_t other = __shfl_up_sync(0xffffffffU, sum, distance);
-            sum += threadIdx.x % warp_size >= distance ? other : 0;
-        }
-        __syncthreads();
-        if (own() % warp_size == warp_size - 1) {
-            shared().of_warps[own() / warp_size] = sum;
-        }
-        __syncthreads();
-        Scan result{sum - value, 0};
-        for (int warp = 0; warp < block_threads / warp_size; ++warp) {
-            const std::uint64_t of_warp = shared().of_warps[warp];
-            result.before += warp < own() / warp_size ? of_warp : 0;
-            result.total += of_warp;
-        }
-        return result;
-    }
-
-    /// The search that `sample_categorical` does. A thread has a digit: the first one the largest.
-    template <class Amount>
-    __device__ categorical::Search find(std::uint64_t limit, const Amount& amount) {
-        categorical::Search search;
-        const int digit = static_cast<int>(categorical::digits) - 1 - own();
-        while (!search.is_done()) {
-            __syncthreads();
-            for (auto& part : shared().sums) {
-                part[own()] = 0;
-            }
-            shared().found = -1;
-            __syncthreads();
-            for (int i = own(); i < count_; i += block_threads) {
-                const float logit = logits_(i);
-                const std::uint32_t key = categorical::key_of(logit);
-                if (key >= kept_.key && search.asks_for(key)) {
-                    add(search.digit_of(key), amount(logit));
-                }
-            }
-            __syncthreads();
-            std::uint64_t sum = 0;
-#pragma unroll
-            for (int part = 0; part < parts; ++part) {
-                sum += static_cast<std::uint64_t>(shared().sums[part][digit]) << (part * part_bits);
-            }
-            const std::uint64_t before = search.above + scan(sum).before;
-            const bool is_candidate = sum != 0 && before <= limit;
-            if (is_candidate) {
-                atomicMax(&shared().found, own());
-            }
-            __syncthreads();
-            if (own() == max(shared().found, 0)) {
-                search.take(static_cast<std::uint32_t>(is_candidate ? digit : 0), is_candidate ? before : search.above,
-                            is_candidate ? sum : 0);
-                shared().prefix = search.prefix;
-                shared().above = search.above;
-                shared().within = search.within;
-            } else {
-                search.shift -= categorical::digit_bits;
-            }
-            __syncthreads();
-            search = {shared().prefix, search.shift, shared().above, shared().within};
-        }
-        return search;
-    }
-
-    static __device__ void add(std::uint32_t digit, std::uint64_t amount) {
-        constexpr std::uint64_t mask = (std::uint64_t{1} << part_bits) - 1;
-#pragma unroll
-        for (int part = 0; part < parts; ++part) {
-            const auto some = static_cast<std::uint32_t>(amount >> (part * part_bits) & mask);
-            if (some != 0) {
-                atomicAdd(&shared().sums[part][digit], some);
-            }
+        if (has_share) {
+            const auto limit = [&](std::uint64_t total) { return categorical::part_of(total, options.top_p); };
+            const auto weight = [this](float logit, int i) { return own_.weight(logit, i, largest_); };
+            kept_ = kept_of(search.find(kept_.key, limit, weight), options.drops_crossing);
         }
     }
 
-    __device__ std::uint64_t sum_of_kept() {
+    /// Calls `write` with the id that a word of random bits points to: threads add up neighbours, and the one that has
+    /// it walks along them.
+    template <class Word, class Write>
+    __device__ __forceinline__ void pick(const Word& word, const Write& write) const {
+        const std::uint64_t ties = own_ties();
         std::uint64_t sum = 0;
-        for (int i = own(); i < count_; i += block_threads) {
-            const float logit = logits_(i);
-            sum += categorical::key_of(logit) >= kept_.key ? categorical::weight_of(logit, largest_) : 0;
-        }
-        return scan(sum).total;
-    }
-
-    /// The id that a word of random bits points to: threads add up neighbours, and the one that has it walks along
-    /// them.
-    __device__ std::int32_t pick(float temperature, std::uint32_t word) {
-        using namespace categorical;
-        const int each = (count_ + block_threads - 1) / block_threads;
-        const int begin = min(own() * each, count_);
-        const int end = min(begin + each, count_);
-        std::uint64_t ties = 0;
-        for (int i = begin; i < end; ++i) {
-            ties += key_of(logits_(i)) == kept_.key ? 1 : 0;
-        }
-        ties = kept_.ties - std::min(scan(ties).before, kept_.ties);
-        const auto for_each_kept = [&](const auto& visit) {
-            std::uint64_t left = ties;
-            for (int i = begin; i < end; ++i) {
-                const float logit = logits_(i);
-                const std::uint32_t key = key_of(logit);
-                const bool is_tie = key == kept_.key;
-                if (key > kept_.key || (is_tie && left > 0)) {
-                    left -= is_tie ? 1 : 0;
-                    visit(i, weight_of(logit, largest_, temperature));
-                }
-            }
-        };
-        std::uint64_t sum = 0;
-        for_each_kept([&](int, std::uint64_t weight) { sum += weight; });
-        const Scan sums = scan(sum);
+        for_each(ties, [&](int, std::uint64_t weight) { sum += weight; });
+        const std::uint32_t bits = word();
+        const BlockScan sums = scan_of_block(sum);
+        const std::uint64_t wanted = categorical::pointed_to(sums.total, bits);
         std::uint64_t before = sums.before;
-        const std::uint64_t wanted = pointed_to(sums.total, word);
         if (wanted >= before && wanted < before + sum) {
-            for_each_kept([&](int id, std::uint64_t weight) {
+            for_each(ties, [&](int id, std::uint64_t weight) {
                 if (wanted >= before && wanted < before + weight) {
-                    shared().id = id;
+                    write(id);
                 }
                 before += weight;
             });
         }
-        __syncthreads();
-        return shared().id;
     }
 
-    const Logits& logits_;
-    int count_;
-    float largest_ = 0;
+private:
+    using Found = typename KeySearch<Logits, count>::Found;
+
+    /// One key with a single logit, as most have, needs no division.
+    static __device__ __forceinline__ categorical::Kept kept_of(const Found& found, bool drops_crossing) {
+        if (found.within == found.of_one && !drops_crossing) {
+            return {found.key, all_ties};
+        }
+        const categorical::Search search{found.key, 0, found.above, found.within};
+        const std::uint64_t ties = categorical::ties_within(search, found.of_one, found.limit, drops_crossing);
+        return {found.key, ties * found.of_one == found.within ? all_ties : ties};
+    }
+
+    /// How many equal logits of this thread stay, at most.
+    __device__ __forceinline__ std::uint64_t own_ties() const {
+        if (kept_.ties == all_ties || kept_.ties == 0) {
+            return kept_.ties;
+        }
+        std::uint64_t ties = 0;
+        own_.for_each_neighbour([&](int, float, std::uint32_t key, int) { ties += key == kept_.key ? 1 : 0; });
+        const std::uint64_t left = kept_.ties - std::min(scan_of_block(ties).before, kept_.ties);
+        __syncthreads();
+        return left;
+    }
+
+    /// Calls `visit(id, weight)` for those of this thread.
+    template <class Visit>
+    __device__ __forceinline__ void for_each(std::uint64_t ties, const Visit& visit) const {
+        own_.for_each_neighbour([&](int id, float logit, std::uint32_t key, int i) {
+            const bool is_tie = key == kept_.key;
+            if (key > kept_.key || (is_tie && ties > 0)) {
+                ties -= is_tie ? 1 : 0;
+                visit(id, temperature_ == 1.0F ? own_.weight(logit, i, largest_)
+                                               : categorical_weight(logit, largest_, temperature_));
+            }
+        });
+    }
+
+    const OwnLogits<Logits, count>& own_;
+    float largest_;
+    float temperature_;
     categorical::Kept kept_;
 };
+
+/// One id of `count`, by all threads of a block; one of them calls `write`. Before the next draw they wait for each
+/// other.
+/// @param word  gives a word of random bits
+template <int count, class Logits, class Word, class Write>
+__device__ __forceinline__ void draw_id(const Logits& logits, const CategoricalOptions& options, const Word& word,
+                                        const Write& write) {
+    OwnLogits<Logits, count> own(logits);
+    KeySearch<Logits, count> search(own);
+    if (categorical::can_draw(search.largest())) {
+        KeptLogits<Logits, count>(own, search, options).pick(word, write);
+    } else if (threadIdx.x == 0) {
+        write(-1);
+    }
+}
 
 /// What divides the logits that stay.
 template <class K>
@@ -273,11 +193,10 @@ __device__ void run_sample_categorical(const KernelCall& call, const UsedExtents
         const float* row = logits + offset_of<K, StridesOfOperand<K, 0>>(parameters);
         const SampleKey key = names.key(place, time + static_cast<std::uint32_t>(place.at[3]));
         const auto at = [row](int id) { return row[id * step]; };
-        CategoricalBlock<decltype(at), vocabulary> block(at, vocabulary);
-        const std::int32_t id = block.draw(options, random_words(key).word[word]);
-        if (threadIdx.x == 0) {
-            out[offset_of<K, StridesOfOutput<K>>(place)] = id;
-        }
+        draw_id<vocabulary>(
+            at, options, [&] { return random_words(key).word[word]; },
+            [&](std::int32_t id) { out[offset_of<K, StridesOfOutput<K>>(place)] = id; });
+        __syncthreads();  // shared memory may still be read
     });
 }
 
