@@ -77,6 +77,7 @@ struct SkinnyTiles {
 
     static constexpr std::size_t shared_bytes =
         sizeof(float) * warps * rows * (static_cast<std::size_t>(factors) * stride + 1) * (turns > 1 ? 2 : 1);
+    /// With the inputs of one chunk alone, some more registers may be taken.
     static constexpr bool fits =
         weight_registers + input_registers <= 240 && shared_bytes <= least_shared_bytes_of_block;
 };
