@@ -215,38 +215,39 @@ __device__ __forceinline__ void execute(Values& values) {
     auto& result = at<given + which>(values);
     if constexpr (op == Op::divide && std::is_floating_point_v<T>) {
         divide<lanes>(result, at<first>(values), at<second>(values));
-        return;
-    }
+    } else {
 #pragma unroll
-    for (int lane = 0; lane < lanes; ++lane) {
-        if constexpr (op == Op::constant) {
-            result.lane[lane] = static_cast<T>(instruction.immediate);
-        } else if constexpr (op == Op::cast) {
-            result.lane[lane] = convert<T>(at<first>(values).lane[lane]);
-        } else if constexpr (op == Op::rotate_pairs) {
-            static_assert(lanes % 2 == 0, "totograph: pairs are rotated two elements at a time.");
-            result.lane[lane] = lane % 2 == 0 ? -at<first>(values).lane[lane | 1] : at<first>(values).lane[lane & ~1];
-        } else if constexpr (op == Op::custom_elementwise) {
-            using Operation = OperationAt<Source, which>;
-            const auto a = at<first>(values).lane[lane];
-            const auto b = at<second>(values).lane[lane];
-            const auto c = at<third>(values).lane[lane];
-            if constexpr (requires { Operation::apply(a); }) {
-                result.lane[lane] = Operation::apply(a);
-            } else if constexpr (requires { Operation::apply(a, b); }) {
-                result.lane[lane] = Operation::apply(a, b);
+        for (int lane = 0; lane < lanes; ++lane) {
+            if constexpr (op == Op::constant) {
+                result.lane[lane] = static_cast<T>(instruction.immediate);
+            } else if constexpr (op == Op::cast) {
+                result.lane[lane] = convert<T>(at<first>(values).lane[lane]);
+            } else if constexpr (op == Op::rotate_pairs) {
+                static_assert(lanes % 2 == 0, "totograph: pairs are rotated two elements at a time.");
+                result.lane[lane] =
+                    lane % 2 == 0 ? -at<first>(values).lane[lane | 1] : at<first>(values).lane[lane & ~1];
+            } else if constexpr (op == Op::custom_elementwise) {
+                using Operation = OperationAt<Source, which>;
+                const auto a = at<first>(values).lane[lane];
+                const auto b = at<second>(values).lane[lane];
+                const auto c = at<third>(values).lane[lane];
+                if constexpr (requires { Operation::apply(a); }) {
+                    result.lane[lane] = Operation::apply(a);
+                } else if constexpr (requires { Operation::apply(a, b); }) {
+                    result.lane[lane] = Operation::apply(a, b);
+                } else {
+                    result.lane[lane] = Operation::apply(a, b, c);
+                }
             } else {
-                result.lane[lane] = Operation::apply(a, b, c);
+                static_assert(is_arithmetic(op), "totograph: the CUDA executor has no code for this elementwise op.");
+                // An op does not read the arguments that it lacks, which may be of any type.
+                constexpr OpUse use = !Source::stores_bf16              ? OpUse::exact
+                                      : is_factor(Source::chain, which) ? OpUse::factor_in_bf16
+                                                                        : OpUse::in_bf16;
+                result.lane[lane] = apply<op, use, T>(static_cast<T>(at<first>(values).lane[lane]),
+                                                      static_cast<T>(at<second>(values).lane[lane]),
+                                                      static_cast<T>(at<third>(values).lane[lane]));
             }
-        } else {
-            static_assert(is_arithmetic(op), "totograph: the CUDA executor has no code for this elementwise op.");
-            // An op does not read the arguments that it lacks, which may be of any type.
-            constexpr OpUse use = !Source::stores_bf16              ? OpUse::exact
-                                  : is_factor(Source::chain, which) ? OpUse::factor_in_bf16
-                                                                    : OpUse::in_bf16;
-            result.lane[lane] = apply<op, use, T>(static_cast<T>(at<first>(values).lane[lane]),
-                                                  static_cast<T>(at<second>(values).lane[lane]),
-                                                  static_cast<T>(at<third>(values).lane[lane]));
         }
     }
 }
