@@ -51,7 +51,7 @@ public:
         double values[stretches];
 #pragma unroll
         for (int i = 0; i < stretches; ++i) {
-            values[i] = scan(value_at(i * warp_size + lane_, from));
+            values[i] = scan_of_warp(value_at(i * warp_size + lane_, from));
         }
         double totals[stretches];
 #pragma unroll
@@ -94,7 +94,7 @@ public:
             }
 #pragma unroll
             for (int i = 0; i < each; ++i) {
-                values[i] = scan(values[i]);
+                values[i] = scan_of_warp(values[i]);
                 if (lane_ == warp_size - 1) {
                     totals[i * warps + warp_] = values[i];
                 }
@@ -105,7 +105,7 @@ public:
 #pragma unroll
             for (int span = 0; span < spans; ++span) {
                 const int stretch = span * warp_size + lane_;
-                const double sum = scan(stretch < each * warps ? totals[stretch] : 0.0);
+                const double sum = scan_of_warp(stretch < each * warps ? totals[stretch] : 0.0);
                 const double left = __shfl_up_sync(0xffffffffU, sum, 1);
                 before[span] = carry + (lane_ > 0 ? left : 0.0);
                 carry += __shfl_sync(0xffffffffU, sum, warp_size - 1);
@@ -125,16 +125,6 @@ public:
 private:
     [[nodiscard]] __device__ __forceinline__ double value_at(Offset<K> column, Offset<K> from) const {
         return column < columns ? static_cast<double>(in_[from + column * step]) : 0.0;
-    }
-
-    /// The running sum of a warp's values, a value a lane.
-    [[nodiscard]] __device__ __forceinline__ double scan(double value) const {
-#pragma unroll
-        for (int distance = 1; distance < warp_size; distance *= 2) {
-            const double left = __shfl_up_sync(0xffffffffU, value, static_cast<unsigned>(distance));
-            value = lane_ >= distance ? value + left : value;
-        }
-        return value;
     }
 
     const T* in_;

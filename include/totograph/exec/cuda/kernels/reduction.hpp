@@ -46,6 +46,17 @@ __device__ __forceinline__ T warp_sum(T value) {
     return sum_of_group<warp_size>(value);
 }
 
+/// The sum of the lanes of a warp up to this one.
+template <class T>
+__device__ __forceinline__ T scan_of_warp(T value) {
+#pragma unroll
+    for (unsigned distance = 1; distance < warp_size; distance *= 2) {
+        const T left = __shfl_up_sync(0xffffffffU, value, distance);
+        value = threadIdx.x % warp_size >= distance ? value + left : value;
+    }
+    return value;
+}
+
 /// The largest that is a number, in every thread: NaN only where all are.
 template <int threads>
 __device__ __forceinline__ float maximum_of_group(float value) {

@@ -15,16 +15,6 @@
 
 namespace totograph::cuda {
 
-/// The sum of the lanes up to this one.
-__device__ __forceinline__ std::uint64_t scan_of_warp(std::uint64_t sum) {
-#pragma unroll
-    for (unsigned distance = 1; distance < warp_size; distance *= 2) {
-        const std::uint64_t other = __shfl_up_sync(0xffffffffU, sum, distance);
-        sum += threadIdx.x % warp_size >= distance ? other : 0;
-    }
-    return sum;
-}
-
 /// Searches of one draw: all threads of the block call what is public.
 /// @tparam count  ids of a row
 template <class Logits, int count>
