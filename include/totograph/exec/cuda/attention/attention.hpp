@@ -6,6 +6,7 @@
 #include <totograph/core/shape.hpp>
 #include <totograph/exec/cuda/attention/attention_sizes.hpp>
 #include <totograph/exec/cuda/attention/block_attention.hpp>
+#include <totograph/exec/cuda/attention/cache_rows.hpp>
 #include <totograph/exec/cuda/attention/warp_attention.hpp>
 #include <totograph/exec/cuda/kernels/kernel_call.hpp>
 #include <totograph/exec/cuda/kernels/movement.hpp>
@@ -41,7 +42,7 @@ constexpr bool waits_for_itself() {
 template <class Key, class Value, class Counts>
 struct QueryKeys {
     int count;
-    int early;  ///< So many of them, the first ones, can be read while the launch before still runs.
+    int prefix;  ///< So many of them, the first ones, lie together: with `K::prefix_is_early` they can be read early.
     Key key;
     Value value;
     Counts counts;
@@ -78,71 +79,12 @@ __device__ __forceinline__ void run_prefill(const KernelCall& call, const UsedEx
     const auto* valid = call.operands[3].get<std::int32_t>(positions_of<K>(call));
     attend<K>(call, used, [&](const QueryPlace& place) {
         // Positions from `valid` on attend to nothing: their result is 0, as on the CPU.
-        return QueryKeys{place.position < integer_of<K, 3>(valid, place.series) ? place.position + 1 : 0, 0,
-                         [&](int i) { return key + row_of<K, 1>(place, place.variate, i); },
+        const int count = place.position < integer_of<K, 3>(valid, place.series) ? place.position + 1 : 0;
+        return QueryKeys{count, count, [&](int i) { return key + row_of<K, 1>(place, place.variate, i); },
                          [&](int i) { return value + row_of<K, 2>(place, place.variate, i); },
                          [](int) { return true; }};
     });
 }
-
-/// The keys and values of a cache, and those of a suffix where there is one.
-template <class K>
-class CacheRows {
-    using S = AttentionSizes<K>;
-    using Key = typename K::Key;
-
-public:
-    __device__ __forceinline__ explicit CacheRows(const KernelCall& call)
-        : key_(call.operands[1].get<Key>(positions_of<K>(call))),
-          value_(call.operands[2].get<Key>(positions_of<K>(call))),
-          length_(call.operands[3].get<std::int32_t>(positions_of<K>(call))) {
-        if constexpr (S::has_suffix) {
-            suffix_key_ = call.operands[suffix_key].get<Key>(positions_of<K>(call));
-            suffix_value_ = call.operands[suffix_value].get<Key>(positions_of<K>(call));
-            suffix_length_ = call.operands[suffix_length].get<std::int32_t>(positions_of<K>(call));
-        }
-    }
-
-    /// Keys of the prefix, and of the suffix.
-    [[nodiscard]] __device__ __forceinline__ int prefix(const PositionReport& report, const QueryPlace& place) const {
-        return report.bounded(integer_of<K, 3>(length_, place.series), key_capacity<K, 1>);
-    }
-    [[nodiscard]] __device__ __forceinline__ int suffix(const PositionReport& report, const QueryPlace& place) const {
-        if constexpr (S::has_suffix) {
-            return report.bounded(integer_of<K, suffix_length>(suffix_length_, place.series),
-                                  key_capacity<K, suffix_key>, 1);
-        } else {
-            return 0;
-        }
-    }
-
-    /// The rows of key `i`, where `prefix` keys come before the suffix.
-    [[nodiscard]] __device__ __forceinline__ const Key* key(const QueryPlace& place, int prefix, int i) const {
-        return row<1, suffix_key>(key_, suffix_key_, place, prefix, i);
-    }
-    [[nodiscard]] __device__ __forceinline__ const Key* value(const QueryPlace& place, int prefix, int i) const {
-        return row<2, suffix_value>(value_, suffix_value_, place, prefix, i);
-    }
-
-private:
-    template <int which, int of_suffix>
-    static __device__ __forceinline__ const Key* row(const Key* base, const Key* suffix_base, const QueryPlace& place,
-                                                     int prefix, int i) {
-        if constexpr (S::has_suffix) {
-            return i < prefix ? base + row_of<K, which>(place, place.variate, i)
-                              : suffix_base + row_of<K, of_suffix>(place, place.variate, i - prefix);
-        } else {
-            return base + row_of<K, which>(place, place.variate, i);
-        }
-    }
-
-    const Key* key_;
-    const Key* value_;
-    const std::int32_t* length_;
-    const Key* suffix_key_ = nullptr;
-    const Key* suffix_value_ = nullptr;
-    const std::int32_t* suffix_length_ = nullptr;
-};
 
 /// Over the keys of a cache, and those of a suffix where there is one.
 template <class K>
@@ -152,8 +94,9 @@ __device__ __forceinline__ void run_against_cache(const KernelCall& call, const 
     const CacheRows<K> rows(call);
     const std::int32_t* ids = mask_ids<K>(call);
     attend<K>(call, used, [&](const QueryPlace& place) {
-        const int prefix = rows.prefix(call.report, place);
-        const int total = prefix + rows.suffix(call.report, place);
+        const auto lengths = rows.lengths(call.report, place);
+        const int prefix = lengths.prefix;
+        const int total = prefix + lengths.suffix;
         // The key at which the query stands.
         const int own =
             S::attention.queries == QueryPlaces::first ? place.position : total - S::positions + place.position;
@@ -166,8 +109,7 @@ __device__ __forceinline__ void run_against_cache(const KernelCall& call, const 
         if constexpr (mask == KeyMask::by_group) {
             group = sees_nothing ? 0 : entry(own);
         }
-        return QueryKeys{count, K::prefix_is_early ? min(prefix, count) : 0,
-                         [=](int i) { return rows.key(place, prefix, i); },
+        return QueryKeys{count, min(prefix, count), [=](int i) { return rows.key(place, prefix, i); },
                          [=](int i) { return rows.value(place, prefix, i); },
                          [=](int i) {
                              if constexpr (mask == KeyMask::by_key) {
@@ -196,7 +138,7 @@ __device__ __forceinline__ void run_across_variates(const KernelCall& call, cons
         }
         // Without a mask, a query sees what is beyond the bound.
         const int variates = mask == KeyMask::none ? S::variates : used.template along<2>();
-        return QueryKeys{variates, 0, [&](int i) { return key + row_of<K, 1>(place, i, place.position); },
+        return QueryKeys{variates, variates, [&](int i) { return key + row_of<K, 1>(place, i, place.position); },
                          [&](int i) { return value + row_of<K, 2>(place, i, place.position); },
                          [&, own](int i) {
                              if constexpr (mask == KeyMask::none) {

@@ -7,6 +7,8 @@
 
 #include <totograph/core/shape.hpp>
 #include <totograph/exec/cuda/attention/attention_sizes.hpp>
+#include <totograph/exec/cuda/attention/cache_rows.hpp>
+#include <totograph/exec/cuda/attention/query_parts.hpp>
 #include <totograph/exec/cuda/attention/select.hpp>
 #include <totograph/exec/cuda/kernels/elementwise.hpp>
 #include <totograph/exec/cuda/kernels/kernel_call.hpp>
@@ -27,8 +29,9 @@ constexpr bool query_takes_block() {
     return select_attention(K::kernel, storage_of<K>, Precision::f32, least_device) == AttentionKernel::block;
 }
 
-/// How a block shares the keys of a query: a key four lanes, or eight, an equal part of its dimensions each; two keys
-/// at a time.
+/// How a block shares the keys of a query: a key four lanes, or eight, an equal part of its dimensions each; a few keys
+/// at a time, one of them of the suffix where there is one. In turns, the blocks that share a query have runs of the
+/// prefix, the first block the first one, and of the suffix, the last block the first one.
 template <class K>
 struct BlockShare {
     using Key = typename K::Key;
@@ -37,23 +40,50 @@ struct BlockShare {
     static constexpr int lanes = 16 / static_cast<int>(sizeof(Key));
     static constexpr int packs = width / lanes;
     static constexpr int keys_of_block = block_threads / key_lanes;
-    static constexpr auto together = static_cast<int>(AttentionLimits::block_keys_together);
-    /// Keys that a block takes at a time.
-    static constexpr int keys_at_once = together * keys_of_block;
+    static constexpr bool has_suffix = AttentionSizes<K>::has_suffix;
+    /// Keys of the prefix that a thread holds; fewer where three of them would take too many registers.
+    static constexpr int of_prefix = has_suffix && packs > 4 ? 1
+                                                             : static_cast<int>(AttentionLimits::block_keys_together);
+    static constexpr int together = of_prefix + (has_suffix ? 1 : 0);
     static_assert(block_threads == AttentionLimits::block_threads);
     /// Blocks of a cluster that share the keys of a query. Devices without clusters take one.
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 900
+    static constexpr int parts = 1;
+#else
     static constexpr auto parts = static_cast<int>(block_parts_of(K::kernel));
+#endif
 
+    /// Which of these blocks this one is.
+    static __device__ __forceinline__ int part() {
+        return static_cast<int>(blockIdx.x) % parts;
+    }
     static __device__ __forceinline__ int first_dimension() {
         return static_cast<int>(threadIdx.x) % key_lanes * width;
     }
-    /// The number of this thread's `i`th key.
-    static __device__ __forceinline__ int number_of(int first, int i) {
-        return first + i * keys_of_block + static_cast<int>(threadIdx.x) / key_lanes;
+    /// The number of the first key of this block's prefix, or suffix, in a turn.
+    static __device__ __forceinline__ int first_of_prefix(int turn) {
+        return (turn * parts + part()) * of_prefix * keys_of_block;
+    }
+    static __device__ __forceinline__ int first_of_suffix(int turn) {
+        return (turn * parts + parts - 1 - part()) * keys_of_block;
+    }
+    /// Whether a block has any of `count` keys in a turn, so many of them in the prefix.
+    static __device__ __forceinline__ bool has_turn(int turn, int prefix, int count) {
+        return first_of_prefix(turn) < prefix || (has_suffix && prefix + first_of_suffix(turn) < count);
+    }
+    /// The number of this thread's `i`th key in a turn; -1 for none.
+    static __device__ __forceinline__ int number_of(int i, int turn, int prefix, int count) {
+        const int own = static_cast<int>(threadIdx.x) / key_lanes;
+        if (i == of_prefix) {
+            const int number = prefix + first_of_suffix(turn) + own;
+            return number < count ? number : -1;
+        }
+        const int number = first_of_prefix(turn) + i * keys_of_block + own;
+        return number < prefix ? number : -1;
     }
 };
 
-/// Keys and values of a thread, all of them loaded before the first product.
+/// Keys and values of a thread on their way.
 template <class K>
 struct BlockKeys {
     using Share = BlockShare<K>;
@@ -61,19 +91,35 @@ struct BlockKeys {
     Packs key[Share::together];
     Packs value[Share::together];
 
-    /// Asks for the keys from number `first` on that lie between two numbers, and their values.
-    template <class Keys>
-    __device__ __forceinline__ void load(const Keys& keys, int first, int begin, int end) {
+    /// Asks for what lies in the place of a thread's first `end` keys, and their values.
+    template <int end, class Rows>
+    __device__ __forceinline__ void load_first(const Rows& rows, const QueryPlace& place) {
+        constexpr int capacity = key_capacity<K, 1>;
+        load<0, end>(key, 0, capacity, capacity, [&](int i) { return rows.key(place, capacity, i); });
+        load<0, end>(value, 0, capacity, capacity, [&](int i) { return rows.value(place, capacity, i); });
+    }
+    /// Asks for the keys of a turn, from the `begin`th of a thread on.
+    template <int begin, class Keys>
+    __device__ __forceinline__ void load_keys(const Keys& keys, int turn) {
+        load<begin, Share::together>(key, turn, keys.prefix, keys.count, keys.key);
+    }
+    template <int begin, class Keys>
+    __device__ __forceinline__ void load_values(const Keys& keys, int turn) {
+        load<begin, Share::together>(value, turn, keys.prefix, keys.count, keys.value);
+    }
+
+private:
+    template <int begin, int end, class Row>
+    static __device__ __forceinline__ void load(Packs (&to)[Share::together], int turn, int prefix, int count,
+                                                const Row& row) {
 #pragma unroll
-        for (int i = 0; i < Share::together; ++i) {
-            const int number = Share::number_of(first, i);
-            if (number >= begin && number < end) {
-                const auto* key_row = keys.key(number) + Share::first_dimension();
-                const auto* value_row = keys.value(number) + Share::first_dimension();
+        for (int i = begin; i < end; ++i) {
+            const int number = Share::number_of(i, turn, prefix, count);
+            if (number >= 0) {
+                const auto* from = row(number) + Share::first_dimension();
 #pragma unroll
                 for (int pack = 0; pack < Share::packs; ++pack) {
-                    key[i][pack] = load_stored<Share::lanes, true>(key_row + pack * Share::lanes);
-                    value[i][pack] = load_stored<Share::lanes, true>(value_row + pack * Share::lanes);
+                    to[i][pack] = load_stored<Share::lanes, true>(from + pack * Share::lanes);
                 }
             }
         }
@@ -88,6 +134,7 @@ class BlockAttention {
     using Packs = typename BlockKeys<K>::Packs;
     static constexpr int width = Share::width;
     static constexpr int lanes = Share::lanes;
+    static constexpr float lowest = -std::numeric_limits<float>::infinity();
 
 public:
     static constexpr int warps = block_threads / warp_size;
@@ -100,7 +147,7 @@ public:
     };
     /// One dimension of that.
     struct Dimension {
-        float largest = -std::numeric_limits<float>::infinity();
+        float largest = lowest;
         float total = 0;
         float sum = 0;
 
@@ -120,82 +167,145 @@ public:
         }
     }
 
-    /// Takes the keys that were loaded, from number `first` on.
+    /// Takes the keys of a turn and asks for those of the next one.
     template <class Keys>
-    __device__ __forceinline__ void add(const Keys& keys, const BlockKeys<K>& loaded, int first, float scale) {
+    __device__ __forceinline__ void add(const Keys& keys, BlockKeys<K>& loaded, int turn, float scale) {
+        constexpr int together = Share::together;
+        const bool goes_on = Share::has_turn(turn + 1, keys.prefix, keys.count);
+        float score[together];
+        bool counts[together];
+        float larger = largest_;
 #pragma unroll
-        for (int i = 0; i < Share::together; ++i) {
-            const int number = Share::number_of(first, i);
-            const bool counts = number < keys.count && keys.counts(number);
-            const float score = score_of(loaded.key[i]);
-            if (counts) {  // what is not attended to may be NaN
-                add_value(score * scale, loaded.value[i]);
+        for (int i = 0; i < together; ++i) {
+            const int number = Share::number_of(i, turn, keys.prefix, keys.count);
+            counts[i] = number >= 0 && keys.counts(number);
+            score[i] = lowest;
+            // Blocks of a cluster leave out, by warp, what none of its lanes has; others have several turns, nearly all
+            // of them full.
+            if (Share::parts == 1 || __any_sync(0xffffffffU, counts[i])) {
+                score[i] = score_of(loaded.key[i]) * scale;
+                larger = fmaxf(larger, counts[i] ? score[i] : lowest);  // what is not attended to may be NaN
             }
+        }
+        if (goes_on) {
+            loaded.template load_keys<0>(keys, turn + 1);
+        }
+        const float shrink = largest_ == larger ? 1.0F : exp_of(largest_ - larger);
+        largest_ = larger;
+        total_ *= shrink;
+#pragma unroll
+        for (float& sum : accumulators_) {
+            sum *= shrink;
+        }
+#pragma unroll
+        for (int i = 0; i < together; ++i) {
+            if (counts[i]) {
+                add_value(exp_of(score[i] - larger), loaded.value[i]);
+            }
+        }
+        if (goes_on) {
+            loaded.template load_values<0>(keys, turn + 1);
         }
     }
 
-    /// Adds up what the lanes of a warp found.
+    /// Adds up what the lanes of a warp found. They halve what is left to each, in place of adding up all in all lanes.
     __device__ __forceinline__ void store(Partial& partial) {
         float warp_largest = largest_;
 #pragma unroll
         for (int distance = Share::key_lanes; distance < warp_size; distance *= 2) {
             warp_largest = fmaxf(warp_largest, __shfl_xor_sync(0xffffffffU, warp_largest, distance));
         }
-        const float shrink = total_ == 0 ? 0.0F : expf(largest_ - warp_largest);
+        const float shrink = weight_of(*this, warp_largest);
         total_ *= shrink;
 #pragma unroll
-        for (int i = 0; i < width; ++i) {
-            accumulators_[i] *= shrink;
+        for (float& sum : accumulators_) {
+            sum *= shrink;
         }
 #pragma unroll
         for (int distance = Share::key_lanes; distance < warp_size; distance *= 2) {
             total_ += __shfl_xor_sync(0xffffffffU, total_, distance);
-#pragma unroll
-            for (int i = 0; i < width; ++i) {
-                accumulators_[i] += __shfl_xor_sync(0xffffffffU, accumulators_[i], distance);
-            }
         }
-        if (threadIdx.x % warp_size < Share::key_lanes) {
+        const int first = Share::first_dimension() + halve<warp_size / 2, width>();
+        if (threadIdx.x % warp_size == 0) {
             partial.largest = warp_largest;
             partial.total = total_;
+        }
+        constexpr int left = width * Share::key_lanes / warp_size;
 #pragma unroll
-            for (int i = 0; i < width; ++i) {
-                partial.accumulators[Share::first_dimension() + i] = accumulators_[i];
-            }
+        for (int i = 0; i < left; ++i) {
+            partial.accumulators[first + i] = accumulators_[i];
         }
     }
 
-    /// One dimension of what all parts found; `part(i)` is one of them.
-    template <int count, class Part>
-    static __device__ __forceinline__ Dimension combine(int dimension, const Part& part) {
+    /// One dimension of what all parts found.
+    template <int count>
+    static __device__ __forceinline__ Dimension combine(int dimension, const Partial (&parts)[count]) {
         Dimension all;
-        float largest[count];
 #pragma unroll
         for (int i = 0; i < count; ++i) {
-            largest[i] = part(i).largest;
-            all.largest = fmaxf(all.largest, largest[i]);
+            all.largest = fmaxf(all.largest, parts[i].largest);
         }
 #pragma unroll
         for (int i = 0; i < count; ++i) {
-            const float total = part(i).total;
-            const float weight = total == 0 ? 0.0F : expf(largest[i] - all.largest);
-            all.total += weight * total;
-            all.sum += weight * part(i).accumulators[dimension];
+            const float weight = weight_of(parts[i], all.largest);
+            all.total += weight * parts[i].total;
+            all.sum += weight * parts[i].accumulators[dimension];
         }
         return all;
     }
 
 private:
+    /// Adds up accumulators of lanes so far apart and nearer, of which each lane keeps half. Returns the first that it
+    /// keeps.
+    template <int distance, int count>
+    __device__ __forceinline__ int halve() {
+        if constexpr (distance < Share::key_lanes) {
+            return 0;
+        } else {
+            constexpr int left = count / 2;
+            const bool has_upper = (threadIdx.x & distance) != 0;
+#pragma unroll
+            for (int i = 0; i < left; ++i) {
+                const float given = has_upper ? accumulators_[i] : accumulators_[i + left];
+                const float kept = has_upper ? accumulators_[i + left] : accumulators_[i];
+                accumulators_[i] = kept + __shfl_xor_sync(0xffffffffU, given, distance);
+            }
+            return (has_upper ? left : 0) + halve<distance / 2, left>();
+        }
+    }
+
+    /// `e^x` for x of 0 and below, by one instruction: exact where it counts, near 0.
+    static __device__ __forceinline__ float exp_of(float x) {
+        constexpr float log2_e = 1.4426950408889634F;
+        float result;
+        asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(result) : "f"(x * log2_e));
+        return result;
+    }
+    /// What a part counts where `largest` is the largest score of all. Without a branch: of several parts, all are
+    /// computed at once. Where there is no score at all, sums are 0.
+    static __device__ __forceinline__ float weight_of(float part, float largest) {
+        return exp_of(part - (largest == lowest ? 0.0F : largest));
+    }
+    static __device__ __forceinline__ float weight_of(const Partial& part, float largest) {
+        return weight_of(part.largest, largest);
+    }
+    static __device__ __forceinline__ float weight_of(const BlockAttention& part, float largest) {
+        return weight_of(part.largest_, largest);
+    }
+
     __device__ __forceinline__ float score_of(const Packs& key) const {
-        float score = 0;
+        float even = 0;  // two sums, for each addition waits for the one before it
+        float odd = 0;
 #pragma unroll
         for (int pack = 0; pack < Share::packs; ++pack) {
             const auto some = key[pack].floats();
 #pragma unroll
-            for (int j = 0; j < lanes; ++j) {
-                score += query_.lane[pack * lanes + j] * some.lane[j];
+            for (int j = 0; j < lanes; j += 2) {
+                even += query_.lane[pack * lanes + j] * some.lane[j];
+                odd += query_.lane[pack * lanes + j + 1] * some.lane[j + 1];
             }
         }
+        float score = even + odd;
 #pragma unroll
         for (int distance = 1; distance < Share::key_lanes; distance *= 2) {
             score += __shfl_xor_sync(0xffffffffU, score, distance);
@@ -203,52 +313,22 @@ private:
         return score;
     }
 
-    __device__ __forceinline__ void add_value(float score, const Packs& value) {
-        const float larger = fmaxf(largest_, score);
-        const float shrink = expf(largest_ - larger);
-        const float weight = expf(score - larger);
-        largest_ = larger;
-        total_ = total_ * shrink + weight;
+    __device__ __forceinline__ void add_value(float weight, const Packs& value) {
+        total_ += weight;
 #pragma unroll
         for (int pack = 0; pack < Share::packs; ++pack) {
             const auto some = value[pack].floats();
 #pragma unroll
             for (int j = 0; j < lanes; ++j) {
-                float& sum = accumulators_[pack * lanes + j];
-                sum = sum * shrink + weight * some.lane[j];
+                accumulators_[pack * lanes + j] += weight * some.lane[j];
             }
         }
     }
 
     Pack<float, width> query_;
-    float largest_ = -std::numeric_limits<float>::infinity();
+    float largest_ = lowest;
     float total_ = 0;
     float accumulators_[width] = {};
-};
-
-/// The blocks of this thread's cluster that share a query.
-template <class K>
-struct QueryParts {
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
-    static constexpr int count = BlockShare<K>::parts;
-#else
-    static constexpr int count = 1;  // without clusters
-#endif
-    static __device__ __forceinline__ int own() {
-        return static_cast<int>(blockIdx.x) % count;
-    }
-
-    /// Waits for the others; what they wrote to shared memory can be read afterwards.
-    static __device__ __forceinline__ void synchronize() {
-        asm volatile("barrier.cluster.arrive.release.aligned;\nbarrier.cluster.wait.acquire.aligned;" ::: "memory");
-    }
-    /// What lies in the shared memory of block `part` where it lies in this one's.
-    template <class T>
-    static __device__ __forceinline__ const T& of(int part, const T& own) {
-        std::uint64_t address;
-        asm("mapa.u64 %0, %1, %2;" : "=l"(address) : "l"(&own), "r"(part));
-        return *reinterpret_cast<const T*>(address);
-    }
 };
 
 /// Stores the result of a query, of what the warps of all its blocks found.
@@ -256,55 +336,60 @@ template <class K>
 __device__ __forceinline__ void store_query(
     const typename BlockAttention<K>::Partial (&partial)[BlockAttention<K>::warps], Output<K>* out) {
     using Attention = BlockAttention<K>;
-    using Parts = QueryParts<K>;
+    using Share = BlockShare<K>;
     const auto dimension = static_cast<int>(threadIdx.x);
     const bool has_dimension = dimension < AttentionSizes<K>::head_dim;
     typename Attention::Dimension all;
     if (has_dimension) {
-        all = Attention::template combine<Attention::warps>(
-            dimension, [&](int i) -> const auto& { return partial[i]; });
+        all = Attention::combine(dimension, partial);
     }
-    if constexpr (Parts::count > 1) {
-        __shared__ typename Attention::Partial of_block;
+    if constexpr (Share::parts > 1) {
+        using Parts = QueryParts<typename Attention::Partial, Share::parts>;
+        Parts::wait_for_others();
         if (has_dimension) {
-            of_block.largest = all.largest;  // each thread the same
-            of_block.total = all.total;
-            of_block.accumulators[dimension] = all.sum;
+            auto& place = Parts::place_of(Share::part());
+            Parts::store(place.accumulators[dimension], all.sum);
+            if (dimension == 0) {
+                Parts::store(place.largest, all.largest);
+                Parts::store(place.total, all.total);
+            }
         }
-        Parts::synchronize();
-        if (has_dimension && Parts::own() == 0) {
-            all = Attention::template combine<Parts::count>(
-                dimension, [&](int i) -> const auto& { return Parts::of(i, of_block); });
+        if (has_dimension && Share::part() == 0) {
+            all = Attention::combine(dimension, Parts::wait_for_all());
         }
-        Parts::synchronize();  // shared memory of a block that has ended cannot be read
     }
-    if (has_dimension && Parts::own() == 0) {
+    if (has_dimension && Share::part() == 0) {
         out[dimension] = stored_as<Output<K>>(all.result());
     }
 }
 
-/// A block a query, or several that share its keys. `keys_at(place)` gives the keys of a query.
+/// A block a query, or several that share its keys. `keys_at(place)` gives the keys of a query. What lies in the place
+/// of the first keys is asked for before it is known how many there are.
 template <class K, class KeysAt>
 __device__ __forceinline__ void attend_by_block(const KernelCall& call, const UsedExtents<K>& used, KeysAt&& keys_at) {
     using S = AttentionSizes<K>;
     using Attention = BlockAttention<K>;
-    using Parts = QueryParts<K>;
+    using Share = BlockShare<K>;
     static_assert(S::head_dim <= block_threads, "A thread a dimension of the result.");
     __shared__ typename Attention::Partial partial[Attention::warps];
+    if constexpr (Share::parts > 1) {
+        QueryParts<typename Attention::Partial, Share::parts>::begin();
+    }
     const auto* query = call.operands[0].get<typename K::Query>(positions_of<K>(call));
     auto* out = call.output.get<Output<K>>(positions_of<K>(call));
-    const auto first_item = static_cast<Offset<K>>(blockIdx.x / Parts::count);
-    constexpr int step = Parts::count * BlockShare<K>::keys_at_once;
-    const int begin = Parts::own() * BlockShare<K>::keys_at_once;
+    const auto first_item = static_cast<Offset<K>>(blockIdx.x / Share::parts);
+    constexpr int first_late = K::prefix_is_early ? Share::of_prefix : 0;
     for (auto item = first_item; item < static_cast<Offset<K>>(S::queries);
-         item += static_cast<Offset<K>>(gridDim.x / Parts::count)) {
+         item += static_cast<Offset<K>>(gridDim.x / Share::parts)) {
         const QueryPlace place = query_place<K>(item);
         const bool query_is_used = is_used<K>(used, place);  // alike in all blocks of the cluster
-        const auto keys = keys_at(place);
         BlockKeys<K> loaded;
-        if (query_is_used) {
-            loaded.load(keys, begin, 0, keys.early);
+        if constexpr (K::prefix_is_early) {
+            if (query_is_used) {
+                loaded.template load_first<first_late>(CacheRows<K>(call), place);
+            }
         }
+        const auto keys = keys_at(place);
         if (K::prefix_is_early && item == first_item) {
             wait_for_predecessor();
             launch_dependents();
@@ -312,19 +397,20 @@ __device__ __forceinline__ void attend_by_block(const KernelCall& call, const Us
         if (!query_is_used) {
             continue;
         }
-        loaded.load(keys, begin, keys.early, keys.count);
         Attention attention;
         attention.load_query(query + row_of<K, 0>(place, place.variate, place.position));
+        loaded.template load_keys<first_late>(keys, 0);
+        loaded.template load_values<first_late>(keys, 0);
         const float scale = score_scale<K>(call);
-        for (int first = begin; first < keys.count; first += step) {
-            if (first > begin) {
-                loaded.load(keys, first, 0, keys.count);
-            }
-            attention.add(keys, loaded, first, scale);
+        for (int turn = 0; Share::has_turn(turn, keys.prefix, keys.count); ++turn) {
+            attention.add(keys, loaded, turn, scale);
         }
         attention.store(partial[threadIdx.x / warp_size]);
         __syncthreads();
         store_query<K>(partial, out + output_row<K>(place));
+        if constexpr (Share::parts > 1) {
+            return;  // a cluster has one query
+        }
         __syncthreads();  // the parts may still be read
     }
 }
