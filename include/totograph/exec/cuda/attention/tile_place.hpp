@@ -22,8 +22,15 @@ class TilePlace {
 public:
     __device__ __forceinline__ explicit TilePlace(const UsedExtents<K>& used) {
         int block = static_cast<int>(blockIdx.x);
-        first_query_ = block % query_tiles<K> * queries_of_block<K>;
-        block /= query_tiles<K>;
+        if constexpr (S::queries_are_positions && S::attention.is_causal) {
+            // The last queries have the most keys. Their blocks go first: begun late, all would wait for them.
+            constexpr auto groups = static_cast<int>(tile_blocks<K>) / query_tiles<K>;
+            first_query_ = (query_tiles<K> - 1 - block / groups) * queries_of_block<K>;
+            block %= groups;
+        } else {
+            first_query_ = block % query_tiles<K> * queries_of_block<K>;
+            block /= query_tiles<K>;
+        }
         shared_.head = block % S::heads;
         block /= S::heads;
         if constexpr (S::is_over_variates) {
