@@ -191,6 +191,16 @@ TEST_CASE("wgmma needs its instructions, many rows, and a short epilogue") {
     CHECK(kernel_for(group_of(1700, 512, plain(3840))) == GemmKernel::sm90);
     CHECK(kernel_for(group_of(1700, 448, plain(3840))) == GemmKernel::cublaslt);
     CHECK(kernel_for(group_of(1700, 512, plain(3848))) == GemmKernel::cublaslt);
+    // Tables of rows and columns: where k hides what is read of them, and without a sigmoid.
+    const auto with_tables = [](Index k, int tables, int sigmoids) {
+        GemmMember rotated = plain(1024);
+        rotated.epilogue.tables = tables;
+        rotated.epilogue.sigmoids = sigmoids;
+        return kernel_for(group_of(2560, k, rotated, rotated, plain(1024)));
+    };
+    CHECK(with_tables(832, 2, 0) == GemmKernel::sm90);
+    CHECK(with_tables(448, 2, 0) == GemmKernel::cublaslt);
+    CHECK(with_tables(832, 2, 1) == GemmKernel::cublaslt);
     const auto differs = [&](auto change) {
         GemmGroup group = pair;
         change(group);

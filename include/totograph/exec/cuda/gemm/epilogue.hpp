@@ -104,9 +104,23 @@ public:
     __device__ __forceinline__ void load(int column, const Rows& rows, Operands (&operands)[each]) const {
         const auto of_column = place_of<K, ColumnsOf<K>>(static_cast<Offset<K>>(column));
         load_operands<K, Source, lanes, of_columns>(pointers_, join(rows.places_[0], of_column), operands[0]);
+        load_tables(column, rows, operands);
+    }
+
+    /// Of that, asks for what the rows need as well.
+    __device__ __forceinline__ void load_tables(int column, const Rows& rows, Operands (&operands)[each]) const {
+        const auto of_column = place_of<K, ColumnsOf<K>>(static_cast<Offset<K>>(column));
 #pragma unroll
         for (int i = 0; i < each; ++i) {
             load_operands<K, Source, lanes, of_both>(pointers_, join(rows.places_[i], of_column), operands[i]);
+        }
+    }
+    /// Asks the nearest cache for it.
+    __device__ __forceinline__ void touch_tables(int column, const Rows& rows) const {
+        const auto of_column = place_of<K, ColumnsOf<K>>(static_cast<Offset<K>>(column));
+#pragma unroll
+        for (int i = 0; i < each; ++i) {
+            touch_operands<K, Source, of_both>(pointers_, join(rows.places_[i], of_column));
         }
     }
 

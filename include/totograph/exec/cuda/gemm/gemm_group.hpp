@@ -27,11 +27,14 @@ enum class TailFusion : std::uint8_t {
 
 /// What runs on the accumulators of one GEMM before they are stored.
 struct GemmEpilogue {
-    /// Few instructions and operands, each operand of rows or of columns alone: three warps can run it beside the
-    /// GEMM's next tile.
+    /// Few instructions and operands: three warps can run it beside the GEMM's next tile. Each operand is of rows or of
+    /// columns alone, or one of few `tables`.
     bool is_short = false;
     int sigmoids = 0;
     bool stores_bf16 = false;
+    /// Operands of rows and columns that are small beside the result, such as the cosines of a rotary embedding, which
+    /// are those of all heads.
+    int tables = 0;
 
     friend constexpr bool operator==(const GemmEpilogue&, const GemmEpilogue&) = default;
 };
@@ -82,18 +85,39 @@ struct GemmGroup {
     friend constexpr bool operator==(const GemmGroup&, const GemmGroup&) = default;
 };
 
+/// Whether an operand of a GEMM's chain is small beside the result: caches keep it.
+template <class AnyKernel>
+constexpr bool is_table(const AnyKernel& kernel, int operand) {
+    constexpr Index least_repeats = 4;
+    Index elements = 1;
+    for (int axis = 0; axis < kernel.iteration.rank; ++axis) {
+        const bool moves =
+            kernel.operands[static_cast<std::size_t>(operand)].strides[static_cast<std::size_t>(axis)] != 0;
+        elements *= moves ? kernel.iteration[axis] : 1;
+    }
+    return elements * least_repeats <= kernel.iteration.size();
+}
+
 /// The epilogue of a GEMM of a plan.
 template <class AnyKernel>
 constexpr GemmEpilogue epilogue_of(const AnyKernel& kernel, bool stores_bf16) {
     constexpr int most_operands = 6;
     constexpr int most_instructions = 16;
+    constexpr int most_tables = 2;
     const auto& chain = kernel.chain;
     const unsigned repeated = operands_that_repeat(kernel, 0, kernel.row_rank) |
                               operands_that_repeat(kernel, kernel.row_rank, kernel.iteration.rank);
     GemmEpilogue result;
     result.stores_bf16 = stores_bf16;
+    bool has_large = false;
+    for (int i = 0; i < kernel.operand_count; ++i) {
+        if ((repeated >> i & 1U) == 0) {
+            result.tables += is_table(kernel, i) ? 1 : 0;
+            has_large = has_large || !is_table(kernel, i);
+        }
+    }
     result.is_short = chain.count > 0 && chain.count <= most_instructions && kernel.operand_count <= most_operands &&
-                      repeated == (1U << kernel.operand_count) - 1;
+                      !has_large && result.tables <= most_tables;
     for (std::size_t i = 0; i < static_cast<std::size_t>(chain.count); ++i) {
         const ChainCost cost = op_row(chain.instructions[i].op).cost;
         result.is_short = result.is_short && cost != ChainCost::function;

@@ -80,6 +80,10 @@ constexpr int divide_up(Index a, Index b) {
 /// Whether the epilogue takes about as long as the next tile's GEMM, which it runs beside, or less.
 constexpr bool keeps_up(const GemmMember& member, Index k, const GemmThresholds& limits) {
     const Index k_tiles = divide_up(k, Sm90Tile::k);  // the last one may reach beyond k
+    if (member.epilogue.tables > 0) {
+        return member.epilogue.sigmoids == 0 && member.epilogue.stores_bf16 && member.accumulators == 1 &&
+               k_tiles >= limits.sm90_least_k_tiles_with_tables;
+    }
     if (member.epilogue.sigmoids == 0) {
         return k_tiles >= limits.sm90_least_k_tiles;
     }

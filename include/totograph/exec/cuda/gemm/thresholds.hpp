@@ -33,6 +33,9 @@ struct GemmThresholds {
     /// (`bench_cuda_toto2`, `batch_22m`: 4,224 rows, n of 1,368; H100). A sigmoid on a pair stored as f32
     /// took 50 us for 43, on a single GEMM 44 for 33: those never run there.
     int sm90_least_k_tiles_with_sigmoid;
+    /// The same where the epilogue reads tables for each row, of a result that is stored as bf16: 28 us for 33 with k
+    /// of 13 tiles (`bench_cuda_kronos`, `base_sliding`: 2,560 rows, n of 3,072). Smaller k were not timed alone.
+    int sm90_least_k_tiles_with_tables;
     /// n x accumulators of each GEMM is a multiple of it; `sm90_least_fill` says how much of the last tile may lie
     /// beyond.
     Index sm90_n_unit;
@@ -52,6 +55,7 @@ inline constexpr GemmThresholds thresholds_of_h200{.architecture = 90,
                                                    .sm90_least_m = 1024,
                                                    .sm90_least_k_tiles = 8,
                                                    .sm90_least_k_tiles_with_sigmoid = 8,
+                                                   .sm90_least_k_tiles_with_tables = 8,
                                                    .sm90_n_unit = 16,
                                                    .sm90_least_fill = 80,
                                                    .sm90_cluster_least_fill = 80};

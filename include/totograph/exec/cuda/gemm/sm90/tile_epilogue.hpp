@@ -6,6 +6,7 @@
 
 #include <totograph/core/dtype.hpp>
 #include <totograph/exec/cuda/gemm/epilogue.hpp>
+#include <totograph/exec/cuda/gemm/gemm_group.hpp>
 #include <totograph/exec/cuda/gemm/mma.hpp>
 #include <totograph/exec/cuda/gemm/sm90/ptx.hpp>
 #include <totograph/exec/cuda/kernels/kernel_call.hpp>
@@ -91,10 +92,8 @@ class TileEpilogue {
     static constexpr int each = turn_rows / rows_at_once;  ///< Rows of a lane in a turn.
     static constexpr bool columns_are_whole = chunks == lanes_of_row && all_columns % (chunks * 8) == 0;
     static_assert(turn_rows % rows_at_once == 0);
-    static_assert((operands_that_repeat(K::kernel, 0, K::kernel.row_rank) |
-                   operands_that_repeat(K::kernel, K::kernel.row_rank, K::kernel.iteration.rank)) ==
-                      (1U << K::kernel.operand_count) - 1,
-                  "totograph: what a chain on tiles reads belongs to rows or to columns alone: it is read once.");
+    static_assert(epilogue_of(K::kernel, true).is_short,
+                  "totograph: a chain on tiles is short: what it reads are rows, columns or tables.");
     using Epilogues = RowsEpilogue<K, 8, each>;
 
 public:
@@ -123,7 +122,11 @@ public:
 #pragma unroll 1
         for (int row = row_; row < end_; row += step_) {
             // Asked for now, what the next rows need is there when this turn has ended.
-            const typename Epilogues::Rows next = choose(row + step_ < end_ ? row + step_ : row);
+            const bool is_last = row + step_ >= end_;
+            const typename Epilogues::Rows next = choose(is_last ? row : row + step_);
+            if (!is_last) {
+                epilogue_.touch_tables(column_, next);
+            }
             epilogue_.finish(
                 column_, chosen_, operands_,
                 [&](int i, auto factor) { return acc.load(row + i * rows_at_once, chunk_ + factor * chunks); },
@@ -131,6 +134,9 @@ public:
                     return is_stored_ && (tiles_are_whole || rows_.exists(first_row_ + row + i * rows_at_once));
                 });
             chosen_ = next;
+            if (!is_last) {
+                epilogue_.load_tables(column_, chosen_, operands_);
+            }
         }
     }
 
