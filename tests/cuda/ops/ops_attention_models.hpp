@@ -61,6 +61,36 @@ struct Causal {
     }
 };
 
+/// The same of what GEMMs make, queries and keys rotated by tables of their positions: keys and values are stored as
+/// bf16 where GEMMs are. One position of a variate may be NaN, which those before it do not see. Inputs are small, so
+/// that scores are of the order of 1.
+template <AttentionSize size, Index input_width, bool torn = false>
+struct RotatedCausal {
+    static constexpr Index torn_row = size.positions + size.positions / 2;
+    static constexpr std::int32_t integer(std::string_view, Index series) {
+        return static_cast<std::int32_t>(series + 1 == size.series ? size.positions - 5 : size.positions);
+    }
+    static constexpr bool is_written(std::string_view name, Index at) {
+        return !torn || name != "x" || at / input_width != torn_row;
+    }
+    static constexpr void record(Recorder& r) {
+        Outputs out(r);
+        const Shape rows = size.rows(1, size.positions);
+        constexpr double small = input_width > 64 ? 0.05 : 0.15;
+        const Tensor x = r.state("x", {size.series, 1, size.variates, size.positions, input_width}) * small;
+        const auto rotated = [&](Tensor y) {
+            const Shape table{size.positions, 1, size.head_dim};
+            const Tensor heads = reshape(y, {size.series, 1, size.variates, size.positions, size.heads, size.head_dim});
+            return reshape(heads * r.state("cosines", table) + rotate_pairs(heads) * r.state("sines", table), rows);
+        };
+        const Index width = rows[-1];
+        const Tensor query = rotated(layer(x, width));
+        const Tensor key = rotated(layer(x, width));
+        out(tg::nn::causal_attention(query, key, layer(x, width), r.state("valid", {size.series}, DType::i32),
+                                     {.heads = size.heads}));
+    }
+};
+
 /// One position; `positions` is the capacity of the prefix. It is shared by all samples or each sample's own. The last
 /// series has fewer positions of it.
 template <AttentionSize size, bool shared, Index suffix_length, Index fewer = size.positions * 2 / 3>
@@ -249,6 +279,14 @@ inline constexpr AttentionSize odd_causal{
     .series = 2, .samples = 1, .variates = 3, .positions = 9, .heads = 2, .head_dim = 6};
 inline constexpr AttentionSize large_causal{
     .series = 1, .samples = 1, .variates = 2, .positions = 300, .heads = 4, .head_dim = 64};
+/// So many blocks of 64 queries that each has its own keys, in several tiles.
+inline constexpr AttentionSize rotated_in_tiles{
+    .series = 2, .samples = 1, .variates = 3, .positions = 391, .heads = 8, .head_dim = 64};
+inline constexpr AttentionSize torn_in_tiles{
+    .series = 2, .samples = 1, .variates = 3, .positions = 150, .heads = 8, .head_dim = 48};
+/// So few that their warps share keys.
+inline constexpr AttentionSize torn_in_warps{
+    .series = 2, .samples = 1, .variates = 2, .positions = 150, .heads = 3, .head_dim = 64};
 inline constexpr AttentionSize few_causal{
     .series = 3, .samples = 1, .variates = 1, .positions = 40, .heads = 2, .head_dim = 32};
 inline constexpr AttentionSize few_cached{

@@ -5,6 +5,34 @@
 
 using namespace ops;
 
+namespace {
+
+/// Whether a model's attention stages tiles in bf16, and whether its warps share keys.
+template <class Model>
+constexpr bool stages_tiles() {
+    bool result = false;
+    visit_attention<Model>([&]<class K>(K*) {
+        result = tg::cuda::can_tile<K>(Precision::bf16) &&
+                 tg::cuda::stages_tiles(K::kernel, tg::cuda::storage_of<K>, Precision::bf16);
+    });
+    return result;
+}
+template <class Model>
+constexpr bool warps_share_keys() {
+    bool result = false;
+    visit_attention<Model>(
+        [&]<class K>(K*) { result = tg::cuda::can_tile<K>(Precision::bf16) && tg::cuda::warps_share_keys(K::kernel); });
+    return result;
+}
+
+// Queries and keys come from warpgroups with the tables of their positions; positions attend in several staged tiles.
+static_assert(runs_on_sm90<RotatedCausal<rotated_in_tiles, 512>, 1>());
+static_assert(stages_tiles<RotatedCausal<rotated_in_tiles, 512>>());
+static_assert(stages_tiles<RotatedCausal<torn_in_tiles, 64, true>>());
+static_assert(warps_share_keys<RotatedCausal<torn_in_warps, 64, true>>());
+
+}  // namespace
+
 TEST_CASE("attention to a context, and to variates") {
     check_gemms<AttentionRows>();
 }

@@ -109,9 +109,13 @@ using AttentionRows = std::tuple<
     Row<"causal attention, heads of 80", Causal<wide_causal>>,
     Row<"causal attention, heads of 128", Causal<widest_causal>>,
     Row<"causal attention, ninety positions", Causal<ninety_positions>>,
+    Row<"rotated causal attention, in tiles", RotatedCausal<rotated_in_tiles, 512>>,
+    Row<"rotated causal attention, in tiles, NaN at one position", RotatedCausal<torn_in_tiles, 64, true>>,
+    Row<"rotated causal attention, by warps, NaN at one position", RotatedCausal<torn_in_warps, 64, true>>,
     Row<"attention within groups", Grouped<many_positions, 133, tg::QueryPlaces::first>>,
     Row<"attention within groups, the last positions", Grouped<block_of_positions, 150, tg::QueryPlaces::last>>,
-    Row<"attention to masked caches", MaskedCaches<block_of_positions, 90, 140>>>;
+    Row<"attention to masked caches", MaskedCaches<block_of_positions, 90, 140>>,
+    Row<"attention to masked caches, a series without a prefix", MaskedCaches<block_of_positions, 2, 140>>>;
 
 /// Attentions to caches.
 using CachedAttentionRows =

@@ -93,7 +93,31 @@ TEST_CASE("warps share the keys of a long prefix where samples or blocks are few
     // A block has 64 samples of a head.
     CHECK(warps_share_keys(decode(64, 11, 64, 128)));
     CHECK_FALSE(warps_share_keys(decode(65, 11, 64, 128)));
-    CHECK_FALSE(warps_share_keys(prefill(1, 400, 64)));
+    // The same of positions.
+    CHECK(warps_share_keys(prefill(1, 400, 64)));
+    CHECK(warps_share_keys(prefill(5, 128, 64)));
+    CHECK_FALSE(warps_share_keys(prefill(6, 128, 64)));
+    CHECK_FALSE(warps_share_keys(prefill(1, 127, 64)));
+    CHECK(tile_warps_of(prefill(1, 352, 64)) == 8);
+    CHECK(tile_warps_of(prefill(1, 353, 64)) == 4);
+    // Those that share a suffix do not.
+    Kernel cached = decode(1, 1, 64, 400);
+    cached.iteration[3] = 47;
+    CHECK_FALSE(warps_share_keys(cached));
+}
+
+TEST_CASE("tiles are staged as they lie in memory where positions have one operand of keys") {
+    const AttentionStorage bf16{.keys_are_bf16 = true};
+    CHECK(stages_tiles(prefill(7, 64, 64), bf16, Precision::bf16));
+    CHECK(stages_tiles(prefill(7, 64, 64), {}, Precision::f32));
+    // They would be rounded by each warp, or rows are twice as long as those of a tile.
+    CHECK_FALSE(stages_tiles(prefill(7, 64, 64), {}, Precision::tf32));
+    CHECK_FALSE(stages_tiles(prefill(7, 64, 64), {}, Precision::bf16));
+    CHECK_FALSE(stages_tiles(prefill(1, 400, 64), bf16, Precision::bf16));
+    CHECK_FALSE(stages_tiles(decode(256, 7, 64), bf16, Precision::bf16));
+    Kernel variates = prefill(7, 64, 64);
+    variates.attention.axis = AttentionAxis::variates;
+    CHECK_FALSE(stages_tiles(variates, bf16, Precision::bf16));
 }
 
 TEST_CASE("a block has all positions where they are up to 96") {
@@ -209,12 +233,17 @@ TEST_CASE("tiles need shared memory, of which every known device has enough") {
     const std::size_t needed = 2 * 64 * (128 * 2 + 16) + 2 * 64 * 128 * 4;
     CHECK(tile_bytes_of(decode(256, 7, 128), {}, Precision::bf16) == needed);
     CHECK(tile_bytes_of(decode(1, 7, 128), {}, Precision::bf16) == 2 * 64 * (128 * 2 + 16));
+    // Two tiles as they are stored.
+    const AttentionStorage bf16{.keys_are_bf16 = true};
+    CHECK(tile_bytes_of(prefill(7, 64, 64), {}, Precision::f32) == 2 * 2 * 64 * 64 * 4);
+    CHECK(tile_bytes_of(prefill(7, 64, 128), bf16, Precision::bf16) == 2 * 2 * 64 * 128 * 2);
+    CHECK(tile_bytes_of(prefill(7, 64, 80), bf16, Precision::bf16) == 2 * 2 * 64 * (80 * 2 + 16));
+    // One tile that was rounded.
+    CHECK(tile_bytes_of(prefill(7, 64, 80), {}, Precision::tf32) == 2 * 64 * (80 * 4 + 16));
     // In f32 two parts of keys and values, but not beside suffixes.
-    CHECK(tile_bytes_of(prefill(7, 64, 64), {}, Precision::f32) == 2 * 2 * 64 * (64 * 4 + 16));
-    CHECK(tile_bytes_of(prefill(7, 64, 64), {}, Precision::tf32) == 2 * 64 * (64 * 4 + 16));
+    CHECK(tile_bytes_of(decode(1, 7, 64), {}, Precision::f32) == 2 * 2 * 64 * (64 * 4 + 16));
     CHECK(tile_bytes_of(decode(256, 7, 64), {}, Precision::f32) == 2 * 64 * (64 * 4 + 16) + 2 * 64 * 64 * 4);
     // Four warps or eight with sixteen keys each, as they are stored, and two numbers of each lane.
-    const AttentionStorage bf16{.keys_are_bf16 = true};
     CHECK(tile_bytes_of(decode(5, 100, 64, 128), bf16, Precision::bf16) == 2 * 64 * 64 * 2 + 4 * 2 * 2 * 32 * 4);
     CHECK(tile_bytes_of(decode(5, 100, 64, 128), {}, Precision::bf16) == 2 * 64 * 64 * 4 + 4 * 2 * 2 * 32 * 4);
     CHECK(tile_bytes_of(decode(5, 10, 64, 128), bf16, Precision::bf16) == 2 * 128 * 64 * 2 + 8 * 2 * 2 * 32 * 4);

@@ -45,7 +45,8 @@ class TileAttention {
 public:
     static constexpr int widths = Products::widths;
     /// Whether keys and values are staged as they lie in memory, and not in the order of a tile.
-    static constexpr bool rows_are_staged = warps_share_keys(K::kernel);
+    static constexpr bool rows_are_staged =
+        warps_share_keys(K::kernel) || stages_tiles(K::kernel, storage_of<K>, precision);
     /// Dimensions of a lane: runs of neighbours, of which every fourth is its own; of staged rows, pairs, as tensor
     /// cores take them.
     static constexpr int own_dimensions = head_dim / 4;

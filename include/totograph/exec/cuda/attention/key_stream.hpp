@@ -2,10 +2,12 @@
 #pragma once
 
 #include <algorithm>
+#include <cstdint>
 
 #include <totograph/exec/cuda/attention/attention_sizes.hpp>
 #include <totograph/exec/cuda/attention/staged_rows.hpp>
 #include <totograph/exec/cuda/attention/suffix_pipeline.hpp>
+#include <totograph/exec/cuda/attention/tile_mask.hpp>
 #include <totograph/exec/cuda/attention/tile_place.hpp>
 #include <totograph/exec/cuda/attention/tile_products.hpp>
 #include <totograph/exec/cuda/attention/tile_scores.hpp>
@@ -50,9 +52,10 @@ public:
         }
     }
 
-    /// Lets queries attend to the valid keys of the prefix, and to their suffixes.
+    /// Lets queries attend to the keys of the prefix that lie before number `prefix_count`, and to their suffixes.
     template <class Attention>
-    __device__ __forceinline__ void add_to(Attention& attention, int prefix_count, int suffix_count) {
+    __device__ __forceinline__ void add_to(Attention& attention, const TileMask<K>& mask, int prefix_count,
+                                           int suffix_count) {
         prefix_count_ = prefix_count;
         prefix_items_ = (prefix_count + rows_of_stage - 1) / rows_of_stage;
         suffix_count_ = suffix_count;
@@ -64,13 +67,15 @@ public:
         replace_early_copies();
         int stage = 0;
         for (int turn = 0; item_of(turn) < prefix_items_ + suffix_items_; ++turn) {
+            const int item = item_of(turn);
+            const bool is_prefix = item < prefix_items_;
+            const std::uint32_t unmasked = is_prefix ? mask.template unmasked<rows_of_stage>(item * rows_of_stage) : 0;
             wait();
             Rows& rows = rows_[stage];
-            const int item = item_of(turn);
-            if (item < prefix_items_) {
-                add_shared(attention, rows, prefix_count - item * rows_of_stage);
+            if (is_prefix) {
+                add_prefix(attention, rows, mask, item * rows_of_stage, unmasked);
             } else if constexpr (shares_suffix) {
-                add_shared(attention, rows, suffix_count - (item - prefix_items_) * rows_of_stage);
+                add_suffix(attention, rows, suffix_count - (item - prefix_items_) * rows_of_stage);
             } else if constexpr (has_suffix_per_query<K>) {
                 add_own(attention, rows, (item - prefix_items_) * rows_of_stage);
             }
@@ -109,19 +114,37 @@ private:
         __syncwarp();
     }
 
-    /// Lets queries attend to keys that they share: the first `count` rows.
+    /// Lets queries attend to keys of the prefix, from number `first` on.
     template <class Attention>
-    __device__ __forceinline__ void add_shared(Attention& attention, Rows& rows, int count) const {
-        const bool all_count = count >= rows_of_stage;
+    __device__ __forceinline__ void add_prefix(Attention& attention, Rows& rows, const TileMask<K>& mask, int first,
+                                               std::uint32_t unmasked) const {
+        const bool all_count = mask.template all_count<rows_of_stage>(first);
         if (!all_count) {
-            // Values behind the last one may be anything; no weight is small enough for what is not a number.
+            clear_from(rows, prefix_count_ - first);
+            if constexpr (AttentionSizes<K>::queries_are_positions) {
+                rows.without_infinite_values();  // of keys that some queries do not see
+            }
+        }
+        attention.template add<rows_of_stage>(
+            rows, all_count, [&](int score) { return (unmasked >> score & 1U) != 0 && mask.counts(first, score); });
+    }
+
+    /// Lets queries attend to a suffix that they share: the first `count` rows.
+    template <class Attention>
+    __device__ __forceinline__ void add_suffix(Attention& attention, Rows& rows, int count) const {
+        clear_from(rows, count);
+        attention.template add<rows_of_stage>(rows, count >= rows_of_stage,
+                                              [count](int score) { return key_of_score(score) < count; });
+    }
+
+    /// Values behind the last one may be anything; no weight is small enough for what is not a number.
+    static __device__ __forceinline__ void clear_from(Rows& rows, int count) {
+        if (count < rows_of_stage) {
             for (int row = count; row < rows_of_stage; ++row) {
                 rows.value.clear_row(row);
             }
             __syncwarp();
         }
-        attention.template add<rows_of_stage>(rows, all_count,
-                                              [count](int score) { return key_of_score(score) < count; });
     }
 
     /// Lets queries attend to keys of their own, which begin with number `first`.

@@ -56,13 +56,14 @@ struct AttentionLimits {
     static constexpr Index tile_most_head_dim_tf32 = 80;
     /// In f32 parts of keys and weights take registers beside them. Wider heads were not measured.
     static constexpr Index tile_most_head_dim_f32 = 64;
-    /// Where warps share keys, which lie in bf16: a thread's registers hold what queries of such heads found, and the
-    /// queries lie in shared memory.
+    /// In a step of decoding whose warps share keys, which lie in bf16: a thread's registers hold what queries of such
+    /// heads found, and the queries lie in shared memory.
     static constexpr Index tile_most_shared_head_dim = 256;
     /// In f32, positions of fewer keys take warps. Eight of 12 heads took 8 us a layer more on tiles (`bench_cuda`,
     /// `one_patch`: 0.486 ms on an H100); 32 take the same on both (`context_2048`).
     static constexpr Index tile_fewest_keys_f32 = 32;
     static constexpr Index tile_keys = 64;     ///< Keys and values in shared memory.
+    static constexpr Index tile_stages = 2;    ///< One is copied while another is multiplied.
     static constexpr Index tile_queries = 64;  ///< Of a block, 16 a warp.
     static constexpr Index tile_warp_queries = 16;
     static constexpr Index tile_most_warps = 6;
@@ -140,18 +141,33 @@ constexpr Index block_parts_of(const AnyKernel& kernel) {
     return parts > 2 ? parts : 1;
 }
 
-/// Whether the warps of a block of tiles share its keys, each with the same 16 queries, and not its 64 queries: in a
-/// step of decoding with a long prefix, where queries would leave warps or multiprocessors idle.
+/// Whether the queries of a tile are positions that see others.
+template <class AnyKernel>
+constexpr bool has_positions(const AnyKernel& kernel) {
+    return has_queries_at_positions(kernel.attention, kernel.iteration[3]) &&
+           kernel.attention.axis == AttentionAxis::positions;
+}
+
+/// Queries that share keys: samples of a step of decoding, or positions.
+template <class AnyKernel>
+constexpr Index queries_of_keys(const AnyKernel& kernel) {
+    return has_positions(kernel) ? kernel.iteration[3] : kernel.iteration[1];
+}
+
+/// Whether the warps of a block of tiles share its keys, each with the same 16 queries, and not its 64 queries: where
+/// keys are many and queries would leave warps or multiprocessors idle.
 template <class AnyKernel>
 constexpr bool warps_share_keys(const AnyKernel& kernel) {
     using Limits = AttentionLimits;
     const AttentionDescription& attention = kernel.attention;
-    if (!attention.is_decode(kernel.iteration[3]) || kernel.operands[1].shape[3] < Limits::tile_fewest_shared_keys) {
+    const bool have_suffix = has_positions(kernel) && attention.has_suffix;  // which only a step of decoding may
+    if ((!attention.is_decode(kernel.iteration[3]) && !has_positions(kernel)) || have_suffix ||
+        kernel.operands[1].shape[3] < Limits::tile_fewest_shared_keys) {
         return false;
     }
-    const Index samples = kernel.iteration[1];
-    const Index blocks = queries_of(kernel) / samples * divide_rounding_up(samples, Limits::tile_queries);
-    return samples <= Limits::tile_warp_queries || 2 * blocks <= Limits::block_most_of_step;
+    const Index together = queries_of_keys(kernel);
+    const Index blocks = queries_of(kernel) / together * divide_rounding_up(together, Limits::tile_queries);
+    return together <= Limits::tile_warp_queries || 2 * blocks <= Limits::block_most_of_step;
 }
 
 /// Warps of a block of tiles, 16 queries each: four, or as many as keep up to 96 queries together. Those of two blocks
@@ -162,8 +178,8 @@ constexpr Index tile_warps_of(const AnyKernel& kernel) {
     constexpr Index usual = Limits::tile_queries / Limits::tile_warp_queries;
     const Index positions = kernel.iteration[3];
     if (warps_share_keys(kernel)) {
-        const Index samples = kernel.iteration[1];
-        const Index blocks = queries_of(kernel) / samples * divide_rounding_up(samples, Limits::tile_warp_queries);
+        const Index together = queries_of_keys(kernel);
+        const Index blocks = queries_of(kernel) / together * divide_rounding_up(together, Limits::tile_warp_queries);
         const bool are_few =
             kernel.attention.head_dim <= Limits::tile_most_head_dim_of_eight && blocks <= Limits::block_most_of_step;
         return are_few ? 2 * usual : usual;
@@ -181,9 +197,19 @@ struct AttentionStorage {
     bool keys_are_bf16 = false;
 };
 
+/// Whether a block of tiles has 64 queries or more, and keys and values as they lie in memory: a tile is copied while
+/// the one before is multiplied. Numbers are stored as they are multiplied, in bf16 or f32, or else a copy would be
+/// larger than a tile. In tf32 each warp would round them again (`bench_cuda_kronos`, `base_sliding`: 117 ms for 108).
+template <class AnyKernel>
+constexpr bool stages_tiles(const AnyKernel& kernel, const AttentionStorage& storage, Precision precision) {
+    return has_positions(kernel) && !warps_share_keys(kernel) &&
+           precision == (storage.keys_are_bf16 ? Precision::bf16 : Precision::f32);
+}
+
 /// Shared memory of a block of tiles that has one stage, or a little more than that: keys and values, in f32 their two
-/// parts, and one position of a suffix that each query has for itself, as it is stored. Warps that share keys take
-/// sixteen of them each, and then, in the same place, what they found of sixteen queries; wide ones lie there, too.
+/// parts, and one position of a suffix that each query has for itself, as it is stored. Of staged rows, two tiles as
+/// they are stored. Warps that share keys take sixteen of them each, and then, in the same place, what they found of
+/// sixteen queries; wide ones lie there, too.
 template <class AnyKernel>
 constexpr std::size_t tile_bytes_of(const AnyKernel& kernel, const AttentionStorage& storage, Precision precision) {
     using Limits = AttentionLimits;
@@ -200,6 +226,9 @@ constexpr std::size_t tile_bytes_of(const AnyKernel& kernel, const AttentionStor
         const Index queries = is_wide ? Limits::tile_warp_queries * row : 0;
         return static_cast<std::size_t>(2 * rows * row + of_lanes + queries);
     }
+    if (stages_tiles(kernel, storage, precision)) {
+        return static_cast<std::size_t>(Limits::tile_stages * 2 * Limits::tile_keys * row);
+    }
     const Index tile = 2 * Limits::tile_keys * (attention.head_dim * element + Limits::tile_row_padding);
     if (attention.has_suffix && kernel.iteration[1] > 1 && attention.is_decode(kernel.iteration[3])) {
         return static_cast<std::size_t>(tile + 2 * Limits::tile_queries * row);
@@ -211,10 +240,12 @@ constexpr std::size_t tile_bytes_of(const AnyKernel& kernel, const AttentionStor
 template <class AnyKernel>
 constexpr bool fits_tiles(const AnyKernel& kernel, const AttentionStorage& storage, Precision precision) {
     using Limits = AttentionLimits;
-    const Index most = precision == Precision::tf32                        ? Limits::tile_most_head_dim_tf32
-                       : precision == Precision::f32                       ? Limits::tile_most_head_dim_f32
-                       : storage.keys_are_bf16 && warps_share_keys(kernel) ? Limits::tile_most_shared_head_dim
-                                                                           : Limits::most_head_dim;
+    const bool may_be_wide =
+        kernel.attention.is_decode(kernel.iteration[3]) && storage.keys_are_bf16 && warps_share_keys(kernel);
+    const Index most = precision == Precision::tf32  ? Limits::tile_most_head_dim_tf32
+                       : precision == Precision::f32 ? Limits::tile_most_head_dim_f32
+                       : may_be_wide                 ? Limits::tile_most_shared_head_dim
+                                                     : Limits::most_head_dim;
     return kernel.attention.head_dim % Limits::tile_head_unit == 0 && kernel.attention.head_dim <= most;
 }
 

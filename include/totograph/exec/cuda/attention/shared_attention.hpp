@@ -18,8 +18,9 @@
 #include <totograph/exec/cuda/runtime/dependent_launch.hpp>
 #include <totograph/exec/cuda/runtime/precision.hpp>
 
-// A step of decoding on tensor cores whose keys are many and whose queries are few: a block takes up to 16 samples, and
-// its four warps share the keys. Keys and values pass through shared memory, sixteen at a time for each warp.
+// Attention on tensor cores where keys are many and queries are few: a block takes up to 16 samples of a step of
+// decoding, or positions, and its warps share the keys. Keys and values pass through shared memory, sixteen at a time
+// for each warp.
 
 namespace totograph::cuda {
 
@@ -30,7 +31,8 @@ __global__ void __launch_bounds__(tile_detail::threads_of_block<K>, tile_detail:
     static_assert(widths_are_contiguous<K>(), "totograph: attention needs heads that are contiguous in memory.");
     extern __shared__ uint4 tile_memory[];
     const TilePlace<K> place(UsedExtents<K>{call});
-    if (!K::prefix_is_early || !place.is_used()) {
+    constexpr bool prefix_is_early = AttentionSizes<K>::is_decode && K::prefix_is_early;
+    if (!prefix_is_early || !place.is_used()) {
         wait_for_predecessor();
         launch_dependents();
     }
@@ -45,7 +47,7 @@ __global__ void __launch_bounds__(tile_detail::threads_of_block<K>, tile_detail:
     const auto* integers = call.operands[3].get<std::int32_t>(positions_of<K>(call));
     const int count = count_of_keys<K>(call, integers, place.shared().series);
     const int suffix_count = count_of_suffix<K>(call, place.shared().series);
-    if constexpr (K::prefix_is_early) {
+    if constexpr (prefix_is_early) {
         wait_for_predecessor();
         launch_dependents();
     }
@@ -64,7 +66,9 @@ __global__ void __launch_bounds__(tile_detail::threads_of_block<K>, tile_detail:
             return Attention(query_row);
         }
     }();
-    stream.add_to(attention, count, suffix_count);
+    LaneLimits limits;
+    const TileMask<K> mask(place, mask_ids<K>(call), count, suffix_count, limits);
+    stream.add_to(attention, mask, min(end_of_keys(place, count, suffix_count), count), suffix_count);
     auto* out = call.output.get<Output<K>>(positions_of<K>(call));
     __syncthreads();  // the stages may still be read
     attention.store_with_others(*static_cast<typename Attention::Parts*>(stage_memory), [&](int half) -> Output<K>* {

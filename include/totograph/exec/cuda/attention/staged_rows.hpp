@@ -20,20 +20,19 @@ inline constexpr int queries_of_warp = 16;
 
 namespace tile_detail {
 
-/// Whether elements that lie together in four bytes are finite numbers.
+/// Whether elements that lie together in sixteen bytes are finite numbers. Without a branch.
 template <class T>
-__device__ __forceinline__ bool are_finite(std::uint32_t word) {
-    if constexpr (sizeof(T) == 2) {
-        // Adding one to an exponent of ones alone overflows into the sign, which is cleared before.
-        return (((word & 0x7fff7fffU) + 0x00800080U) & 0x80008000U) == 0;
-    } else {
-        return (word & 0x7f800000U) != 0x7f800000U;
-    }
+__device__ __forceinline__ bool are_finite(const uint4& words) {
+    // Adding one to an exponent of ones alone overflows into the sign, which is cleared before.
+    constexpr std::uint32_t signs = sizeof(T) == 2 ? 0x80008000U : 0x80000000U;
+    constexpr std::uint32_t one = sizeof(T) == 2 ? 0x00800080U : 0x00800000U;
+    const auto next = [](std::uint32_t word) { return (word & ~signs) + one; };
+    return ((next(words.x) | next(words.y) | next(words.z) | next(words.w)) & signs) == 0;
 }
 
-/// Sixteen rows in pieces of sixteen bytes.
+/// Rows in pieces of sixteen bytes.
 /// @tparam by_columns  `ldmatrix` reads them: the same piece of eight rows at a time
-template <int head_dim, class T, bool by_columns>
+template <int head_dim, class T, bool by_columns, int rows = queries_of_warp>
 class StagedMatrix {
 public:
     static constexpr int pieces = head_dim * static_cast<int>(sizeof(T)) / 16;
@@ -51,9 +50,21 @@ public:
     }
 
     /// Where an element lies; the others of its piece are its neighbours.
-    __device__ __forceinline__ const T* at(int row, int dimension) const {
-        const int byte = dimension * static_cast<int>(sizeof(T));
-        return reinterpret_cast<const T*>(&bytes_[row][place_of(row, byte / 16) * 16 + byte % 16]);
+    __device__ __forceinline__ const T* at(int row, int dimension) const { return at(row, 0, dimension); }
+    /// The same of dimension `first + own`. Where `first` is a constant, what depends on the lane is computed once for
+    /// all of them.
+    /// @param first  its pieces are a multiple of more than lie before the one of `own`
+    __device__ __forceinline__ const T* at(int row, int first, int own) const {
+        const int byte = own * static_cast<int>(sizeof(T));
+        const int first_piece = first / piece_elements;
+        const int place = is_permuted ? first_piece ^ place_of(row, byte / 16) : first_piece + place_of(row, byte / 16);
+        return reinterpret_cast<const T*>(&bytes_[row][place * 16 + byte % 16]);
+    }
+
+    /// The rows from a multiple of eight on.
+    template <int count>
+    __device__ __forceinline__ const StagedMatrix<head_dim, T, by_columns, count>& from(int first) const {
+        return *reinterpret_cast<const StagedMatrix<head_dim, T, by_columns, count>*>(&bytes_[first]);
     }
 
     /// Neighbouring elements of a row, the first a multiple of their number.
@@ -78,8 +89,7 @@ public:
     }
 
     __device__ __forceinline__ bool is_piece_finite(int row, int piece) const {
-        const uint4 words = *reinterpret_cast<const uint4*>(&bytes_[row][place_of(row, piece) * 16]);
-        return are_finite<T>(words.x) && are_finite<T>(words.y) && are_finite<T>(words.z) && are_finite<T>(words.w);
+        return are_finite<T>(*reinterpret_cast<const uint4*>(&bytes_[row][place_of(row, piece) * 16]));
     }
 
     /// Writes a word all over the first piece of a row.
@@ -104,41 +114,44 @@ private:
     /// Reads that happen together must not meet in a bank: of bf16 the same piece of eight rows, or four neighbouring
     /// pieces of two rows; of f32 pairs of pieces of four rows, or every other of eight pieces of two rows.
     static __device__ __forceinline__ int place_of(int row, int piece) {
+        const auto number = static_cast<unsigned>(row);  // of which the compiler knows the lower bits
         if constexpr (!is_permuted) {
             return piece;
         } else if constexpr (sizeof(T) == 2) {
-            return piece ^ (row % 2 * 4 + row / 2 % 4);
+            return piece ^ static_cast<int>(number % 2 * 4 + number / 2 % 4);
         } else {
-            return piece ^ ((row % 4 ^ row / 4 % 2) * 2 + row % 2);
+            return piece ^ static_cast<int>((number % 4 ^ number / 4 % 2) * 2 + number % 2);
         }
     }
 
-    alignas(16) std::byte bytes_[queries_of_warp][stride * 16];
+    alignas(16) std::byte bytes_[rows][stride * 16];
 };
 
 /// Keys, and their values.
-template <int head_dim, class T, bool by_columns>
+template <int head_dim, class T, bool by_columns, int rows = queries_of_warp>
 struct StagedRows {
-    StagedMatrix<head_dim, T, by_columns> key;
-    StagedMatrix<head_dim, T, by_columns> value;
+    StagedMatrix<head_dim, T, by_columns, rows> key;
+    StagedMatrix<head_dim, T, by_columns, rows> value;
 
-    __device__ __forceinline__ const T* key_at(int row, int dimension) const { return key.at(row, dimension); }
-    __device__ __forceinline__ const T* value_at(int row, int dimension) const { return value.at(row, dimension); }
+    __device__ __forceinline__ const T* key_at(int row, int first, int own) const { return key.at(row, first, own); }
+    __device__ __forceinline__ const T* value_at(int row, int first, int own) const {
+        return value.at(row, first, own);
+    }
 
-    /// A row of values that are not all finite becomes 0, and its key NaN: who attends to it gets NaN, and nobody else.
-    /// A weight of 0 alone would not do: 0 times NaN is NaN. All threads of a warp call it.
-    __device__ __forceinline__ void without_infinite_values() {
+    /// Of sixteen rows, a row of values that are not all finite becomes 0, and its key NaN: who attends to it gets NaN,
+    /// and nobody else. A weight of 0 alone would not do: 0 times NaN is NaN. All threads of a warp call it.
+    __device__ __forceinline__ void without_infinite_values(int first = 0) {
         constexpr int pieces = StagedMatrix<head_dim, T, by_columns>::pieces;
         const int lane = static_cast<int>(threadIdx.x) % warp_size;
-        unsigned rows = 0;
+        unsigned found = 0;
 #pragma unroll
         for (int i = 0; i < queries_of_warp * pieces / warp_size; ++i) {
             const int item = lane + i * warp_size;
-            rows |= value.is_piece_finite(item / pieces, item % pieces) ? 0U : 1U << item / pieces;
+            found |= value.is_piece_finite(first + item / pieces, item % pieces) ? 0U : 1U << item / pieces;
         }
-        rows = __reduce_or_sync(0xffffffffU, rows);
-        for (; rows != 0; rows &= rows - 1) {
-            const int row = __ffs(static_cast<int>(rows)) - 1;
+        found = __reduce_or_sync(0xffffffffU, found);
+        for (; found != 0; found &= found - 1) {
+            const int row = first + __ffs(static_cast<int>(found)) - 1;
             value.clear_row(row);
             key.fill_first_piece(row, 0xffffffffU);  // NaN
         }

@@ -15,6 +15,7 @@
 #include <totograph/exec/cuda/attention/tile_mask.hpp>
 #include <totograph/exec/cuda/attention/tile_place.hpp>
 #include <totograph/exec/cuda/attention/tile_sizes.hpp>
+#include <totograph/exec/cuda/attention/tile_stages.hpp>
 #include <totograph/exec/cuda/kernels/kernel_call.hpp>
 #include <totograph/exec/cuda/kernels/used_extents.hpp>
 #include <totograph/exec/cuda/runtime/dependent_launch.hpp>
@@ -32,6 +33,18 @@ namespace totograph::cuda {
 
 namespace tile_detail {
 
+/// Calls `attend(keys)` for so many keys of a tile as are multiplied, an `std::integral_constant`.
+template <class K, class Attend>
+__device__ __forceinline__ void with_keys_of_tile(int first, int end, const Attend& attend) {
+    if constexpr (has_tail<K>) {
+        if (end - first <= most_keys_of_tail) {
+            attend(std::integral_constant<int, most_keys_of_tail>());
+            return;
+        }
+    }
+    attend(std::integral_constant<int, tile_keys>());
+}
+
 /// Attends to the keys that the queries of a block share. The first tile of them is in shared memory.
 /// @param on_last  called where the last of these tiles is about to be multiplied
 template <class K, class Tile, class Attention, class KeyRows, class ValueRows, class OnLast>
@@ -48,8 +61,7 @@ __device__ __forceinline__ void attend_to_shared(Tile& tile, TileLoader<K>& load
         if (first + tile_keys >= end) {
             on_last();
         }
-        const auto attend_to_tile = [&](auto keys_of_tile) {
-            constexpr int keys = decltype(keys_of_tile)::value;
+        with_keys_of_tile<K>(first, end, [&](auto keys) {
             const std::uint32_t unmasked = mask.template unmasked<keys>(first);
             __syncthreads();
             if (place.is_active() && mask.any_counts(first)) {
@@ -57,14 +69,7 @@ __device__ __forceinline__ void attend_to_shared(Tile& tile, TileLoader<K>& load
                     return (unmasked >> score & 1U) != 0 && mask.counts(first, score);
                 });
             }
-        };
-        if constexpr (has_tail<K>) {
-            if (end - first <= most_keys_of_tail) {
-                attend_to_tile(std::integral_constant<int, most_keys_of_tail>());
-                continue;
-            }
-        }
-        attend_to_tile(std::integral_constant<int, tile_keys>());
+        });
     }
 }
 
@@ -80,7 +85,7 @@ __device__ __forceinline__ void attend_to_suffix(Tile& tile, TileLoader<K>& load
         }
         __syncthreads();
         loader.store(tile, first, count, place);
-        const std::uint32_t unmasked = mask.unmasked_of_suffix(first);
+        const std::uint32_t unmasked = mask.template unmasked_of_suffix<tile_keys>(first);
         __syncthreads();
         if (place.is_active()) {
             attention.template add<tile_keys>(tile, false, [&](int score) {
@@ -165,7 +170,77 @@ __global__ void __launch_bounds__(tile_detail::threads_of_block<K>, tile_detail:
     }
 }
 
-/// Launches it, or the kernel of blocks whose warps share keys.
+/// The same of positions, whose keys are stored as they are multiplied: a tile of them is copied while the one before
+/// is multiplied.
+template <class K, Precision precision>
+__global__ void __launch_bounds__(tile_detail::threads_of_block<K>, tile_detail::blocks_together<K, precision>)
+    staged_attention_kernel(const __grid_constant__ KernelCall call, int) {
+    using namespace tile_detail;
+    static_assert(widths_are_contiguous<K>(), "totograph: attention needs heads that are contiguous in memory.");
+    extern __shared__ uint4 tile_memory[];
+    const TilePlace<K> place(UsedExtents<K>{call});
+    wait_for_predecessor();
+    launch_dependents();
+    if (!place.is_used()) {
+        return;  // all of the block
+    }
+    TileStages<K> tiles(call, place, tile_memory);
+    const auto* integers = call.operands[3].get<std::int32_t>(positions_of<K>(call));
+    const int count = count_of_keys<K>(call, integers, place.shared().series);
+    const int suffix_count = count_of_suffix<K>(call, place.shared().series);
+    const auto* query = call.operands[0].get<typename K::Query>(positions_of<K>(call));
+    TileAttention<K, precision> attention([&](int half) -> const typename K::Query* {
+        const QueryPlace own = place.place_of_query(half);
+        return place.exists(half) ? query + row_of<K, 0>(own, own.variate, own.position) : nullptr;
+    });
+    LaneLimits limits;
+    const TileMask<K> mask(place, mask_ids<K>(call), count, suffix_count, limits);
+    const int end_of_all = end_of_keys(place, count, suffix_count);
+    tiles.set_ends(min(end_of_all, count), end_of_all - count);
+    for (int turn = 0; turn < tiles.count(); ++turn) {
+        const bool is_suffix = tiles.is_suffix(turn);
+        const int begin = tiles.first_key(turn);
+        const auto attend = [&](auto keys_together, int keys) {
+            constexpr int together = decltype(keys_together)::value;
+            const auto unmasked_from = [&](int first) {
+                return is_suffix ? mask.template unmasked_of_suffix<together>(first)
+                                 : mask.template unmasked<together>(first);
+            };
+            std::uint32_t unmasked = unmasked_from(begin);
+            const auto& tile = tiles.wait_for(turn);
+            tiles.copy(turn + 1);
+#pragma unroll 1
+            for (int part = 0; part < keys; part += together) {
+                const StagedPart rows{tile.key.template from<together>(part), tile.value.template from<together>(part)};
+                const int first = begin + part;
+                if (place.is_active() && (is_suffix || mask.any_counts(first))) {
+                    attention.template add<together>(
+                        rows, !is_suffix && mask.template all_count<together>(first), [&](int score) {
+                            return (unmasked >> score & 1U) != 0 &&
+                                   (is_suffix ? mask.counts_of_suffix(first, score) : mask.counts(first, score));
+                        });
+                }
+                if (part + together < keys) {
+                    unmasked = unmasked_from(first + together);
+                }
+            }
+        };
+        if constexpr (precision == Precision::bf16) {
+            with_keys_of_tile<K>(begin, tiles.end(turn), [&](auto keys) { attend(keys, keys); });
+        } else {
+            // Registers hold what comes of sixteen.
+            attend(std::integral_constant<int, queries_of_warp>(), min(tile_keys, tiles.end(turn) - begin));
+        }
+    }
+    auto* out = call.output.get<Output<K>>(positions_of<K>(call));
+    if (place.is_active()) {
+        attention.store([&](int half) -> Output<K>* {
+            return place.exists(half) ? out + output_row<K>(place.place_of_query(half)) : nullptr;
+        });
+    }
+}
+
+/// Launches one of them, or the kernel of blocks whose warps share keys.
 template <class K, Precision precision>
 void launch_tile_attention(const KernelLauncher& launcher, const Device& device, const KernelCall& call,
                            cudaStream_t stream) {
@@ -175,6 +250,8 @@ void launch_tile_attention(const KernelLauncher& launcher, const Device& device,
     const auto kernel = [] {
         if constexpr (tile_detail::shares_keys<K>) {
             return &shared_attention_kernel<K, precision>;
+        } else if constexpr (stages_tiles(K::kernel, storage_of<K>, precision)) {
+            return &staged_attention_kernel<K, precision>;
         } else {
             return &tile_attention_kernel<K, precision>;
         }

@@ -122,8 +122,9 @@ public:
     [[nodiscard]] __device__ __forceinline__ std::uint32_t unmasked(int first) const {
         return unmasked_entries<keys>(first, 0, S::is_over_variates ? tile_detail::keys<K> : key_capacity<K, 1>);
     }
+    template <int keys>
     [[nodiscard]] __device__ __forceinline__ std::uint32_t unmasked_of_suffix(int first) const {
-        return unmasked_entries<tile_keys>(first, key_capacity<K, 1>, key_capacity<K, suffix_key>);
+        return unmasked_entries<keys>(first, key_capacity<K, 1>, key_capacity<K, suffix_key>);
     }
 
 private:

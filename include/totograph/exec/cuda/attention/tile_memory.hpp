@@ -102,8 +102,13 @@ struct Tile {
     alignas(16) Element key[tile_keys][head_dim + padding];
     alignas(16) Element value[tile_keys][head_dim + padding];
 
-    __device__ __forceinline__ const Element* key_at(int row, int dimension) const { return &key[row][dimension]; }
-    __device__ __forceinline__ const Element* value_at(int row, int dimension) const { return &value[row][dimension]; }
+    /// Dimension `first + own` of a row.
+    __device__ __forceinline__ const Element* key_at(int row, int first, int own) const {
+        return &key[row][first + own];
+    }
+    __device__ __forceinline__ const Element* value_at(int row, int first, int own) const {
+        return &value[row][first + own];
+    }
 
     template <class Key>
     __device__ __forceinline__ void store(int row, int dimension, const StoredPack<Key, 4>& keys,

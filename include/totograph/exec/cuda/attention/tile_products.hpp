@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <type_traits>
 #include <utility>
@@ -75,17 +76,26 @@ struct TileProducts {
     template <int groups, class Queries, class Memory>
     static __device__ __forceinline__ void score(float (&scores)[groups][4], const Queries& query,
                                                  const Memory& memory) {
+        // Several groups side by side: an instruction that adds to what the one before it added to would wait for it.
+        constexpr int together = std::min(groups, 4);
+        static_assert(groups % together == 0);
 #pragma unroll
-        for (int group = 0; group < groups; ++group) {
+        for (int first = 0; first < groups; first += together) {
 #pragma unroll
             for (int step = 0; step < steps; step += 2) {
-                std::uint32_t keys[4];
-                load_keys(keys, memory, group * 8, step);
+                std::uint32_t keys[together][4];
+#pragma unroll
+                for (int group = 0; group < together; ++group) {
+                    load_keys(keys[group], memory, (first + group) * 8, step);
+                }
 #pragma unroll
                 for (int i = 0; i < 2 && step + i < steps; ++i) {
                     std::uint32_t a[4];
                     query.load(a, step + i);
-                    multiply_bf16(scores[group], a, keys[i * 2], keys[i * 2 + 1]);
+#pragma unroll
+                    for (int group = 0; group < together; ++group) {
+                        multiply_bf16(scores[first + group], a, keys[group][i * 2], keys[group][i * 2 + 1]);
+                    }
                 }
             }
         }
@@ -114,7 +124,7 @@ struct TileProducts {
 private:
     template <class Memory>
     static constexpr bool holds_bf16 =
-        std::is_same_v<decltype(std::declval<const Memory&>().key_at(0, 0)), const BFloat16*>;
+        std::is_same_v<decltype(std::declval<const Memory&>().key_at(0, 0, 0)), const BFloat16*>;
 
     /// Of eight keys, the dimensions of two steps. Of a head of 16, the last two registers are not used.
     template <class Memory>
@@ -122,13 +132,14 @@ private:
                                                      int step) {
         if constexpr (holds_bf16<Memory>) {
             // Blocks side by side: four times eight dimensions.
-            const int dimension = min(step * 16 + lane_of_warp() / 8 * 8, head_dim - 8);
-            load_blocks(keys, memory.key_at(first + lane_of_warp() % 8, dimension));
+            const int own = lane_of_warp() / 8 * 8;
+            load_blocks(keys, memory.key_at(first + lane_of_warp() % 8, step * 16,
+                                            head_dim % 32 == 0 ? own : min(own, head_dim - 8 - step * 16)));
         } else {
 #pragma unroll
             for (int i = 0; i < 4; ++i) {
-                const int dimension = min(step * 16 + i * 8, head_dim - 8) + quarter_of_lane() * 2;
-                const float* pair = memory.key_at(first + row_of_lane(), dimension);
+                const int dimension = min(step * 16 + i * 8, head_dim - 8);
+                const float* pair = memory.key_at(first + row_of_lane(), dimension, quarter_of_lane() * 2);
                 keys[i] = two_bf16(pair[0], pair[1]);
             }
         }
@@ -140,13 +151,14 @@ private:
                                                        int width) {
         if constexpr (holds_bf16<Memory>) {
             load_transposed_blocks(values,
-                                   memory.value_at(first + lane_of_warp() % 16, width * 8 + lane_of_warp() / 16 * 8));
+                                   memory.value_at(first + lane_of_warp() % 16, width * 8, lane_of_warp() / 16 * 8));
         } else {
 #pragma unroll
             for (int i = 0; i < 4; ++i) {
                 const int row = first + i % 2 * 8 + quarter_of_lane() * 2;
-                const int dimension = (width + i / 2) * 8 + row_of_lane();
-                values[i] = two_bf16(*memory.value_at(row, dimension), *memory.value_at(row + 1, dimension));
+                const int dimension = (width + i / 2) * 8;
+                values[i] = two_bf16(*memory.value_at(row, dimension, row_of_lane()),
+                                     *memory.value_at(row + 1, dimension, row_of_lane()));
             }
         }
     }
@@ -172,8 +184,9 @@ requires(precision != Precision::bf16) struct TileProducts<head_dim, precision> 
 #pragma unroll
             for (int group = 0; group < groups; ++group) {
                 const int row = group * 8 + row_of_lane();
-                const int dimension = step * 8 + quarter_of_lane() * 2;
-                keys[group] = Right(memory, [&](const auto& part, int i) { return *part.key_at(row, dimension + i); });
+                const int own = quarter_of_lane() * 2;
+                keys[group] =
+                    Right(memory, [&](const auto& part, int i) { return *part.key_at(row, step * 8, own + i); });
             }
             multiply(scores, a, keys);
         }
@@ -191,9 +204,8 @@ requires(precision != Precision::bf16) struct TileProducts<head_dim, precision> 
             Right values[widths];
 #pragma unroll
             for (int width = 0; width < widths; ++width) {
-                const int dimension = width * 8 + row_of_lane();
-                values[width] =
-                    Right(memory, [&](const auto& part, int i) { return *part.value_at(key + i, dimension); });
+                values[width] = Right(
+                    memory, [&](const auto& part, int i) { return *part.value_at(key + i, width * 8, row_of_lane()); });
             }
             multiply(sums, a, values);
         }

@@ -71,6 +71,11 @@ inline constexpr bool has_suffix_per_query = AttentionSizes<K>::is_decode&& Atte
 template <class K>
 using StagedRowsOf = StagedRows<AttentionSizes<K>::head_dim, typename K::Key, shares_keys<K>>;
 
+/// Keys and values of a tile as they lie in memory.
+template <class K>
+using StagedTileOf = StagedRows<AttentionSizes<K>::head_dim, typename K::Key, true, tile_keys>;
+inline constexpr auto tile_stages = static_cast<int>(AttentionLimits::tile_stages);
+
 /// In f32 a tile holds the parts of numbers. Beside suffixes, of the widest heads, they would exceed `least_device`.
 template <class K, Precision precision>
 using TileOf =
@@ -95,7 +100,12 @@ inline constexpr int blocks_together = [] {
                                                                                              : 8;
         return warps / warps_of_block<K>;
     }
-    return warps_of_block<K> > tile_warps ? usual - 1 : usual;
+    const int wanted = warps_of_block<K> > tile_warps ? usual - 1 : usual;
+    if (stages_tiles(K::kernel, storage_of<K>, precision)) {
+        // More registers are worth more than a block for which there is no shared memory.
+        return std::min(wanted, static_cast<int>(compiled_for.shared_bytes / (tile_stages * sizeof(StagedTileOf<K>))));
+    }
+    return wanted;
 }();
 
 /// Positions of suffixes that are on their way to shared memory at a time, at most: more were no faster. And where
@@ -115,6 +125,8 @@ constexpr std::size_t tile_shared_bytes(int stages) {
     const std::size_t staged = static_cast<std::size_t>(warps_of_block<K> * stages) * sizeof(StagedRowsOf<K>);
     if constexpr (shares_keys<K>) {
         return shared_query_bytes<K, precision> + std::max(staged, sizeof(typename TileAttention<K, precision>::Parts));
+    } else if constexpr (stages_tiles(K::kernel, storage_of<K>, precision)) {
+        return tile_stages * sizeof(StagedTileOf<K>);
     } else {
         return sizeof(TileOf<K, precision>) + (has_suffix_per_query<K> ? staged : 0);
     }

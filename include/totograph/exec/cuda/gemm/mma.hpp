@@ -65,17 +65,17 @@ __device__ __forceinline__ std::uint32_t as_tf32(float value) {
     return bits;
 }
 
-/// A number rounded to tf32, and what rounding left, rounded too: 22 bits of it. Their products, but for that of the
-/// two rests, err by less than a sum of products in f32 does.
+/// A number rounded to tf32, and what rounding left, cut off: 22 bits of it. Their products, but for that of the two
+/// rests, err by less than a sum of products in f32 does. What is not finite leaves NaN.
 struct Tf32Parts {
     std::uint32_t large;
     std::uint32_t rest;
 
     static __device__ __forceinline__ Tf32Parts of(float value) {
-        constexpr std::uint32_t infinity = 0x7f800000U;
+        constexpr std::uint32_t kept = 0xffffe000U;
         const std::uint32_t large = as_tf32(value);
-        const bool is_finite = (large & infinity) != infinity;  // else the rest would be NaN
-        return {large, is_finite ? as_tf32(value - __uint_as_float(large)) : 0};
+        // Whatever the number is: behind a branch, one would wait for the one before it.
+        return {large, __float_as_uint(value - __uint_as_float(large)) & kept};
     }
 };
 

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <totograph/exec/cuda/attention/attention_sizes.hpp>
+#include <totograph/exec/cuda/attention/staged_rows.hpp>
+#include <totograph/exec/cuda/attention/tile_place.hpp>
+#include <totograph/exec/cuda/attention/tile_sizes.hpp>
+#include <totograph/exec/cuda/kernels/async_copy.hpp>
+#include <totograph/exec/cuda/kernels/kernel_call.hpp>
+#include <totograph/exec/cuda/kernels/reduction.hpp>
+
+namespace totograph::cuda::tile_detail {
+
+/// Some rows of a tile.
+template <class Matrix>
+struct StagedPart {
+    const Matrix& key;
+    const Matrix& value;
+
+    __device__ __forceinline__ auto key_at(int row, int first, int own) const { return key.at(row, first, own); }
+    __device__ __forceinline__ auto value_at(int row, int first, int own) const { return value.at(row, first, own); }
+};
+
+/// Tiles of keys and values on their way to shared memory, of the prefix and then of a suffix: one is copied while the
+/// one before is multiplied. Each warp copies sixteen rows; those of a block beyond the tile's copy nothing.
+template <class K>
+class TileStages {
+    using Key = typename K::Key;
+    using Tile = StagedTileOf<K>;
+    static constexpr bool has_suffix = AttentionSizes<K>::has_suffix;
+    static_assert(warps_of_block<K> * queries_of_warp >= tile_keys);
+
+public:
+    /// Begins to copy the first tile, before it is known how many keys are valid: one wait less.
+    /// @param memory  for `tile_stages` tiles
+    __device__ __forceinline__ TileStages(const KernelCall& call, const TilePlace<K>& place, void* memory)
+        : call_(call),
+          place_(place),
+          tiles_(static_cast<Tile*>(memory)),
+          own_row_(static_cast<int>(threadIdx.x) / warp_size * queries_of_warp),
+          end_(keys<K>) {
+        copy(0);
+    }
+
+    /// Keys of the prefix and of the suffix lie before these numbers.
+    __device__ __forceinline__ void set_ends(int end, int suffix_end) {
+        end_ = end;
+        prefix_tiles_ = (end + tile_keys - 1) / tile_keys;
+        if constexpr (has_suffix) {
+            suffix_end_ = max(suffix_end, 0);
+            if (end == 0) {
+                wait_for_copies<0>();
+                __syncwarp();
+                copy(0);
+            }
+        }
+    }
+
+    [[nodiscard]] __device__ __forceinline__ int count() const {
+        return prefix_tiles_ + (suffix_end_ + tile_keys - 1) / tile_keys;
+    }
+    [[nodiscard]] __device__ __forceinline__ bool is_suffix(int turn) const {
+        return has_suffix && turn >= prefix_tiles_;
+    }
+    /// The first key of a tile, and the end of what it is a part of.
+    [[nodiscard]] __device__ __forceinline__ int first_key(int turn) const {
+        return (is_suffix(turn) ? turn - prefix_tiles_ : turn) * tile_keys;
+    }
+    [[nodiscard]] __device__ __forceinline__ int end(int turn) const { return is_suffix(turn) ? suffix_end_ : end_; }
+
+    /// Begins to copy a tile, if there is one.
+    __device__ __forceinline__ void copy(int turn) const {
+        if (!is_suffix(turn)) {
+            copy_rows<1, 2>(turn);
+        } else if constexpr (has_suffix) {
+            copy_rows<suffix_key, suffix_value>(turn);
+        }
+        commit_copies();
+    }
+
+    /// Waits for a tile. All threads of the block call it; when it returns, all have done with the tile before.
+    __device__ __forceinline__ const Tile& wait_for(int turn) const {
+        Tile& tile = tile_of(turn);
+        wait_for_copies<0>();
+        __syncwarp();
+        if (own_row_ < tile_keys) {
+            // Values behind the last one may be anything; no weight is small enough for what is not a number.
+            for (int row = max(own_row_, end(turn) - first_key(turn)); row < own_row_ + queries_of_warp; ++row) {
+                tile.value.clear_row(row);
+            }
+            __syncwarp();
+            tile.without_infinite_values(own_row_);
+        }
+        __syncthreads();
+        return tile;
+    }
+
+private:
+    [[nodiscard]] __device__ __forceinline__ Tile& tile_of(int turn) const { return tiles_[turn % tile_stages]; }
+
+    template <int key, int value>
+    __device__ __forceinline__ void copy_rows(int turn) const {
+        using Matrix = decltype(Tile::key);
+        constexpr int pieces = Matrix::pieces;
+        const auto key_row = shared_rows<K, key>(call_, place_);
+        const auto value_row = shared_rows<K, value>(call_, place_);
+        const int first = first_key(turn);
+        Tile& to = tile_of(turn);
+        if (own_row_ < tile_keys) {
+#pragma unroll
+            for (int i = 0; i < queries_of_warp * pieces / warp_size; ++i) {
+                const int item = static_cast<int>(threadIdx.x) % warp_size + i * warp_size;
+                const int row = own_row_ + item / pieces;
+                const int piece = item % pieces;
+                if (first + row < end(turn)) {
+                    const int dimension = piece * Matrix::piece_elements;
+                    to.key.template copy_piece<K::is_aligned>(row, piece, key_row(first + row) + dimension);
+                    to.value.template copy_piece<K::is_aligned>(row, piece, value_row(first + row) + dimension);
+                }
+            }
+        }
+    }
+
+    const KernelCall& call_;
+    const TilePlace<K>& place_;
+    Tile* tiles_;
+    int own_row_;
+    int end_;
+    int prefix_tiles_ = 1;
+    int suffix_end_ = 0;
+};
+
+}  // namespace totograph::cuda::tile_detail
