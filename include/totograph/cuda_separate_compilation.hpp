@@ -22,6 +22,7 @@
 #include <totograph/exec/cuda/gemm/cublaslt/impl/gemms.hpp>
 #include <totograph/exec/cuda/gemm/cublaslt/impl/tuning.hpp>
 #include <totograph/exec/cuda/gemm/sm90/impl/ptx.hpp>
+#include <totograph/exec/cuda/gemm/tf32_parts/impl/launch.hpp>
 #include <totograph/exec/cuda/runtime/impl/check.hpp>
 #include <totograph/exec/cuda/runtime/impl/device.hpp>
 #include <totograph/exec/cuda/runtime/impl/idle_streams.hpp>
@@ -36,5 +37,7 @@ namespace totograph::cuda {
 
 template class DeviceWeights<float>;
 template class DeviceWeights<BFloat16>;
+template void launch_tf32_parts_gemm<Precision::f32>(const KernelLauncher& launcher, const GemmShape& shape,
+                                                     const GemmPointers& pointers, cudaStream_t stream);
 
 }  // namespace totograph::cuda

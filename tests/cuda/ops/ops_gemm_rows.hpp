@@ -54,6 +54,7 @@ using CublasLtRows =
                Row<"elementwise of sums, then linear, 100 rows", PointwiseOfSums<100, 64, 48>>,
                Row<"linear, 300 rows", Linear<300, 768, 768>>, Row<"norm and pair, 300 rows", Gated<300, 512, 1024>>,
                Row<"bias and residual, 300 rows", Residual<300, 512, 768>>,
+               Row<"bias and residual, k of 296, 611 rows", Residual<611, 296, 424>>,
                Row<"elementwise, then linear, 300 rows", PointwiseInput<300, 64, 48>>,
                Row<"side by side, then linear, 300 rows", ConcatenatedInput<300, 64, 48>>,
                Row<"norm and pair, 527 rows", Gated<527, 192, 384>>,

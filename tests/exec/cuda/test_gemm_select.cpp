@@ -86,7 +86,7 @@ std::vector<std::string> launches_of(const DeviceTraits& device) {
         int count;
     };
     using Lowered = Lowering<Program, true>;
-    const auto choices = gemm_choices<Program, true>(device, {});
+    const auto choices = gemm_choices<Program, Precision::bf16>(device, {});
     std::vector<Row> rows;
     for (std::size_t i = 0; i < choices.size(); ++i) {
         const GemmGroup& group = Lowered::at(static_cast<std::size_t>(Lowered::place(i).entry)).gemm;
@@ -214,6 +214,28 @@ TEST_CASE("wgmma needs its instructions, many rows, and a short epilogue") {
     CHECK(differs([](GemmGroup& group) { group.members[0].epilogue.sigmoids = 2; }));
     CHECK(differs([](GemmGroup& group) { group.members[0].epilogue.is_short = false; }));
     CHECK(differs([](GemmGroup& group) { group.members[0].is_packed = false; }));
+}
+
+TEST_CASE("many rows in f32 are multiplied as tf32 parts") {
+    const auto exact = [](Index m, Index k, Index n) {
+        GemmGroup group = group_of(m, k, plain(n));
+        group.is_bf16 = false;
+        return group;
+    };
+    const auto kernel_of = [&](Index m, Index k, Index n) { return select_f32_gemm(exact(m, k, n), h200).kernel; };
+    CHECK(kernel_of(400, 256, 768) == GemmKernel::tf32_parts);
+    CHECK(select_f32_gemm(exact(400, 256, 768), h200, false).kernel == GemmKernel::cublaslt);
+    // 64 tiles of 64 by 64.
+    CHECK(kernel_of(512, 768, 512) == GemmKernel::tf32_parts);
+    CHECK(kernel_of(448, 768, 512) == GemmKernel::cublaslt);
+    CHECK(kernel_of(1792, 1024, 768) == GemmKernel::tf32_parts);
+    CHECK(kernel_of(1792, 1032, 768) == GemmKernel::cublaslt);
+    GemmGroup odd = exact(400, 256, 768);
+    odd.is_aligned = false;
+    CHECK(select_f32_gemm(odd, h200).kernel == GemmKernel::cublaslt);
+    // Where it was not measured, and where products are of tf32.
+    CHECK(select_f32_gemm(exact(400, 256, 768), traits_of(86)).kernel == GemmKernel::cublaslt);
+    CHECK(kernel_for(exact(400, 256, 768)) == GemmKernel::cublaslt);
 }
 
 TEST_CASE("tiles are 224 columns where their waves are shorter") {
@@ -402,10 +424,11 @@ TEST_CASE("no size of Toto 2.0 falls to a slow path") {
                       (gemm.k >= 512 ? GemmKernel::sm90 : GemmKernel::cublaslt));
             }
         }
-        // In other precisions cuBLASLt computes many rows.
-        GemmGroup in_f32 = group_of(64 * 66, config.d_model, gated(config.d_ff));
-        in_f32.is_bf16 = false;
-        CHECK(kernel_for(in_f32) == GemmKernel::cublaslt);
+        // In other precisions many rows are left to cuBLASLt, or are multiplied as tf32 parts.
+        GemmGroup others = group_of(64 * 66, config.d_model, gated(config.d_ff));
+        others.is_bf16 = false;
+        CHECK(kernel_for(others) == GemmKernel::cublaslt);
+        CHECK((select_f32_gemm(others, h200).kernel == GemmKernel::tf32_parts) == (config.d_model <= 1024));
     }
 }
 

@@ -18,6 +18,7 @@
 #include <totograph/exec/cuda/gemm/select.hpp>
 #include <totograph/exec/cuda/gemm/sm90/cluster_launch.hpp>
 #include <totograph/exec/cuda/gemm/sm90/sm90_launch.hpp>
+#include <totograph/exec/cuda/gemm/tf32_parts/launch.hpp>
 #include <totograph/exec/cuda/kernels/kernel_call.hpp>
 #include <totograph/exec/cuda/kernels/mixture_draw.hpp>
 #include <totograph/exec/cuda/kernels/step_kernels.hpp>
@@ -214,8 +215,8 @@ private:
         return pointers;
     }
 
-    /// Calls `visit(shape, pointers)` for each GEMM that cuBLASLt computes of a launch: of those whose weights are
-    /// neighbours at once.
+    /// Calls `visit(shape, pointers)` for each GEMM of a launch that cuBLASLt computes, or tf32 parts: of those whose
+    /// weights are neighbours at once.
     template <std::size_t which, class Visit>
     void for_each_gemm(const Launch& launch, LoopTurn turn, const Visit& visit) const {
         using Program = ProgramAt<which>;
@@ -230,7 +231,7 @@ private:
     /// Selects how each launch of a program computes its GEMMs on this device.
     template <std::size_t which>
     void choose_gemms() {
-        const auto choices = gemm_choices<ProgramAt<which>, streams<which>>(device_, execution_);
+        const auto choices = gemm_choices<ProgramAt<which>, precision_at<which>>(device_, execution_);
         choices_[which].assign(choices.begin(), choices.end());
     }
 
@@ -300,14 +301,20 @@ private:
                 return launch_cluster<which, entry>(turn);
             }
         }
-        launch_cublaslt<which>(At::launch, turn);
+        launch_whole_gemms<which>(At::launch, turn);
         launch_epilogue<which, entry>(turn, std::integer_sequence<int, i...>());
     }
 
-    /// Launches GEMMs of cuBLASLt, without what follows them. Compiled once for all launches of a program.
+    /// Launches GEMMs of cuBLASLt, or of tf32 parts, without what follows them. Compiled once for all launches of a
+    /// program.
     template <std::size_t which>
-    void launch_cublaslt(const Launch& launch, const Turn& turn) const {
+    void launch_whole_gemms(const Launch& launch, const Turn& turn) const {
         for_each_gemm<which>(launch, turn.loops, [&](const GemmShape& shape, const GemmPointers& pointers) {
+            if constexpr (precision_at<which> == Precision::f32) {
+                if (choices_[which][turn.launch].kernel == GemmKernel::tf32_parts) {
+                    return launch_tf32_parts_gemm<precision_at<which>>(launcher_, shape, pointers, turn.stream);
+                }
+            }
             gemms_.launch(shape, pointers, memory_.cublaslt_workspace(), turn.stream);
         });
     }
@@ -328,7 +335,7 @@ private:
                                    memory_.stored_input(), turn.stream);
     }
 
-    /// Launches what follows GEMMs of cuBLASLt: draws from their accumulators, or a kernel for their epilogues.
+    /// Launches what follows such GEMMs: draws from their accumulators, or a kernel for their epilogues.
     template <std::size_t which, std::size_t entry, int... i>
     void launch_epilogue(const Turn& turn, std::integer_sequence<int, i...>) const {
         using At = LaunchAt<ProgramAt<which>, streams<which>, entry>;

@@ -19,6 +19,7 @@ enum class GemmKernel : std::uint8_t {
     none,          ///< The launch has no GEMM.
     skinny,        ///< Up to 16 rows: blocks stream their weights; norm and epilogue run in the same kernel.
     skinny_tiles,  ///< Up to 64 rows, likewise: all rows travel to each block.
+    tf32_parts,    ///< Many rows in f32: three products of tf32 parts; what follows is as with cuBLASLt.
     cublaslt,      ///< cuBLASLt; the epilogue is inside where it is a bias and a residual, else in a kernel after it.
     sm90,          ///< `wgmma` on tiles; the epilogue of a tile runs beside the GEMM of the next one.
     sm90_cluster,  ///< `wgmma` by clusters that have whole rows: bias, residual, bf16 and norm are inside.
@@ -30,6 +31,7 @@ constexpr const char* name(GemmKernel kernel) {
         case GemmKernel::none: return "none";
         case GemmKernel::skinny: return "skinny";
         case GemmKernel::skinny_tiles: return "skinny tiles";
+        case GemmKernel::tf32_parts: return "tf32 parts";
         case GemmKernel::cublaslt: return "cuBLASLt";
         case GemmKernel::sm90: return "sm90";
         case GemmKernel::sm90_cluster: return "sm90 cluster";
@@ -167,6 +169,14 @@ constexpr bool fills_sm90_cluster(const GemmGroup& group, const DeviceTraits& de
     return clusters <= device.row_clusters && clusters * 100 >= device.row_clusters * limits.sm90_cluster_least_fill;
 }
 
+/// Whether the `tf32_parts` kernel computes a group whose products are of f32. Aligned rows have a multiple of eight
+/// elements.
+constexpr bool fits_tf32_parts(const GemmGroup& group, const GemmThresholds& limits) {
+    return !group.is_bf16 && !group.is_skinny && group.count > 0 && group.is_aligned &&
+           group.k <= limits.tf32_parts_most_k &&
+           tf32_parts_tiles(group.m, group.weight_rows(), Tf32PartsTile::narrow) >= limits.tf32_parts_least_tiles;
+}
+
 /// Whether a program holds a kernel for a group. Kernels are compiled for what `compiled_for` could choose, and
 /// cuBLASLt computes whatever is not skinny.
 constexpr bool is_compiled(GemmKernel kernel, const GemmGroup& group) {
@@ -174,6 +184,7 @@ constexpr bool is_compiled(GemmKernel kernel, const GemmGroup& group) {
         case GemmKernel::none: return group.count == 0;
         case GemmKernel::skinny: return group.count > 0 && group.is_skinny && group.m <= SkinnyTile::m;
         case GemmKernel::skinny_tiles: return group.count > 0 && group.is_skinny && group.m > SkinnyTile::m;
+        case GemmKernel::tf32_parts: return fits_tf32_parts(group, compiled_thresholds);
         case GemmKernel::cublaslt: return group.count > 0 && !group.is_skinny;
         case GemmKernel::sm90: return fits_sm90(group, compiled_thresholds);
         case GemmKernel::sm90_cluster: return fits_sm90_cluster(group, compiled_thresholds);
@@ -213,6 +224,16 @@ constexpr GemmChoice select_gemm(const GemmGroup& group, const GemmChoice& befor
 constexpr GemmChoice select_gemm(const GemmGroup& group, const GemmChoice& before, const DeviceTraits& device,
                                  bool fuses = true) {
     return select_gemm(group, before, device, fuses, thresholds_of(device.architecture()));
+}
+
+/// The same of GEMMs whose products are of f32.
+constexpr GemmChoice select_f32_gemm(const GemmGroup& group, const DeviceTraits& device, bool fuses = true) {
+    GemmChoice choice = select_gemm(group, {}, device, fuses);
+    if (fuses && choice.kernel == GemmKernel::cublaslt && is_compiled(GemmKernel::tf32_parts, group) &&
+        fits_tf32_parts(group, thresholds_of(device.architecture()))) {
+        choice.kernel = GemmKernel::tf32_parts;
+    }
+    return choice;
 }
 
 }  // namespace totograph::cuda

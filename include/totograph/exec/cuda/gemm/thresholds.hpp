@@ -45,6 +45,12 @@ struct GemmThresholds {
     /// Of the clusters that run at once, the percentage that `sm90_cluster` needs at least; all must run at once.
     /// `bench_cuda`, `readme`: a decode step of 1,792 rows takes 0.942 ms for 1.052.
     int sm90_cluster_least_fill;
+    /// Tiles of `tf32_parts` that it takes at least, narrow ones: of fewer, cuBLASLt splits k (400 rows, k of 512, n of
+    /// 256: 14 us for 10).
+    Index tf32_parts_least_tiles;
+    /// k of `tf32_parts` at most: 1,792 rows, k of 3,072, n of 768 take 188 us for 178. 0 where f32 is left to
+    /// cuBLASLt.
+    Index tf32_parts_most_k;
 };
 
 /// Measured on an H200.
@@ -58,14 +64,18 @@ inline constexpr GemmThresholds thresholds_of_h200{.architecture = 90,
                                                    .sm90_least_k_tiles_with_tables = 8,
                                                    .sm90_n_unit = 16,
                                                    .sm90_least_fill = 80,
-                                                   .sm90_cluster_least_fill = 80};
+                                                   .sm90_cluster_least_fill = 80,
+                                                   .tf32_parts_least_tiles = 64,
+                                                   .tf32_parts_most_k = 1024};
 
 /// The column of an architecture that nobody has measured: the numbers of the H200. What needs `wgmma` is not chosen
-/// there in any case, and the limits of the skinny kernels are read of `compiled_for` alone.
+/// there in any case, and the limits of the skinny kernels are read of `compiled_for` alone. Cards differ in how much
+/// faster tensor cores are than f32, so `tf32_parts` is not chosen.
 constexpr GemmThresholds not_measured(int architecture) {
     GemmThresholds column = thresholds_of_h200;
     column.architecture = architecture;
     column.is_measured = false;
+    column.tf32_parts_most_k = 0;
     return column;
 }
 

@@ -26,6 +26,17 @@ struct SkinnyTile {
     }
 };
 
+/// Of the `tf32_parts` kernel: squares, the narrow ones where there are few wide ones.
+struct Tf32PartsTile {
+    static constexpr int wide = 128;
+    static constexpr int narrow = 64;
+    static constexpr Index fewest_wide = 132;  ///< One for each multiprocessor of an H100.
+};
+/// Squares of a result.
+constexpr Index tf32_parts_tiles(Index m, Index n, Index side) {
+    return divide_rounding_up(m, side) * divide_rounding_up(n, side);
+}
+
 /// Where some rows are left out, tiles are made of groups of neighbouring rows, which a block lists.
 struct RowGroup {
     static constexpr int least = 8;  ///< Rows that lie in shared memory in a pattern of their own.

@@ -17,6 +17,14 @@ __device__ __forceinline__ void copy_async(std::byte* shared, const void* from) 
         : "memory");
 }
 
+/// The same where there is something to copy; else zeros.
+__device__ __forceinline__ void copy_async_or_zeros(std::byte* shared, const void* from, bool exists) {
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(
+                     static_cast<std::uint32_t>(__cvta_generic_to_shared(shared))),
+                 "l"(from), "r"(exists ? 16 : 0)
+                 : "memory");
+}
+
 /// Commits a group of copies, which may be empty.
 __device__ __forceinline__ void commit_copies() {
     asm volatile("cp.async.commit_group;" ::: "memory");

@@ -33,8 +33,8 @@ constexpr Index even_row_stride(const Kernel& kernel, const Strides& strides) {
     return stride;
 }
 
-/// How cuBLASLt can compute the whole of a GEMM: its chain adds a bias or a residual, or both, to one sum, and what
-/// it reads and writes are whole rows.
+/// How cuBLASLt, or `tf32_parts`, can compute the whole of a GEMM: its chain adds a bias or a residual, or both, to one
+/// sum, and what it reads and writes are whole rows.
 template <class Program>
 constexpr DirectEpilogue direct_epilogue(int index) {
     const Step& step = step_of<Program>(index);

@@ -8,19 +8,22 @@
 #include <totograph/exec/cuda/lowering/lowering.hpp>
 #include <totograph/exec/cuda/runtime/device_traits.hpp>
 #include <totograph/exec/cuda/runtime/execution.hpp>
+#include <totograph/exec/cuda/runtime/precision.hpp>
 
 namespace totograph::cuda {
 
 /// How each launch of a run of a program computes its GEMMs on a device: made once, read by each launch and by
 /// `explain`.
-template <class Program, bool streams>
+template <class Program, Precision precision>
 constexpr auto gemm_choices(const DeviceTraits& device, const Execution& execution) {
-    using Lowered = Lowering<Program, streams>;
+    using Lowered = Lowering<Program, precision == Precision::bf16>;
     std::array<GemmChoice, Lowered::launches> choices{};
     GemmChoice before;
     for (std::size_t i = 0; i < choices.size(); ++i) {
         const auto entry = static_cast<std::size_t>(Lowered::place(i).entry);
-        choices[i] = select_gemm(Lowered::at(entry).gemm, before, device, execution.fuses);
+        const GemmGroup& group = Lowered::at(entry).gemm;
+        choices[i] = precision == Precision::f32 ? select_f32_gemm(group, device, execution.fuses)
+                                                 : select_gemm(group, before, device, execution.fuses);
         before = choices[i];
     }
     return choices;

@@ -63,6 +63,7 @@ TOTOGRAPH_CUDA_INLINE std::string LaunchWords::extra() const {
         case GemmKernel::none:
         case GemmKernel::skinny:
         case GemmKernel::skinny_tiles: return {};
+        case GemmKernel::tf32_parts:
         case GemmKernel::cublaslt:
             return before + (launch.direct.is_possible  ? "epilogue inside"
                              : launch.draws.is_possible ? "epilogue where draws need it"

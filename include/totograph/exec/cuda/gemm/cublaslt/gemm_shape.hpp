@@ -11,8 +11,9 @@
 
 namespace totograph::cuda {
 
-/// The sizes of a GEMM as cuBLASLt computes it: out = x W^T [+ residual] [+ bias], all row-major. `x` and `W` are
-/// bf16 or f32 by the precision, everything else f32, but for accumulators that another kernel goes on with.
+/// The sizes of a GEMM as cuBLASLt computes it, and `tf32_parts`: out = x W^T [+ residual] [+ bias], all row-major. `x`
+/// and `W` are bf16 or f32 by the precision, everything else f32, but for accumulators that another kernel goes on
+/// with.
 struct GemmShape {
     Index m = 0;
     Index n = 0;
