@@ -160,9 +160,10 @@ template <class AnyKernel>
 constexpr bool warps_share_keys(const AnyKernel& kernel) {
     using Limits = AttentionLimits;
     const AttentionDescription& attention = kernel.attention;
-    const bool have_suffix = has_positions(kernel) && attention.has_suffix;  // which only a step of decoding may
-    if ((!attention.is_decode(kernel.iteration[3]) && !has_positions(kernel)) || have_suffix ||
-        kernel.operands[1].shape[3] < Limits::tile_fewest_shared_keys) {
+    // A step of decoding may have a suffix.
+    const bool has_pattern =
+        attention.is_decode(kernel.iteration[3]) || (has_positions(kernel) && !attention.has_suffix);
+    if (!has_pattern || kernel.operands[1].shape[3] < Limits::tile_fewest_shared_keys) {
         return false;
     }
     const Index together = queries_of_keys(kernel);
