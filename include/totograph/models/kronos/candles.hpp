@@ -186,14 +186,21 @@ private:
             const float sum = candles.open[row] + candles.high[row] + candles.low[row] + candles.close[row];
             return candles.volume[row] * (sum / 4);
         });
+        const auto history = all_stamps_of(candles.time.subspan(rows - taken));
+        const auto future = all_stamps_of(candles.future_time);
         for (std::size_t stamp = 0; stamp < stamp_values.size(); ++stamp) {
-            add_row([&](std::size_t row) { return stamps_of(candles.time[row])[stamp]; });
-        }
-        for (std::size_t stamp = 0; stamp < stamp_values.size(); ++stamp) {
-            for (const std::int64_t time : candles.future_time) {
-                future_.push_back(stamps_of(time)[stamp]);
+            add_row([&](std::size_t row) { return history[row - (rows - taken)][stamp]; });
+            for (const auto& stamps : future) {
+                future_.push_back(stamps[stamp]);
             }
         }
+    }
+
+    /// The stamps of each time. A date takes longer to find than all else that is done with a candle.
+    static std::vector<std::array<float, stamp_count>> all_stamps_of(std::span<const std::int64_t> times) {
+        std::vector<std::array<float, stamp_count>> stamps(times.size());
+        std::transform(times.begin(), times.end(), stamps.begin(), stamps_of);
+        return stamps;
     }
 
     std::size_t most_steps_;
