@@ -15,6 +15,7 @@
 #include <doctest/doctest.h>
 
 #include <totograph/exec/cuda/executor.hpp>
+#include <totograph/exec/cuda/lowering/gemm_choices.hpp>
 #include <totograph/graph/program.hpp>
 #include <totograph/graph/recorder.hpp>
 
@@ -198,31 +199,32 @@ const std::vector<Used> used_of_small{{1, 2, 2, 3}, {2, 3, 2, 5}, {2, 1, 4, 2}, 
 const std::vector<Used> used_of_large{{1, 8, 6, 16}, {4, 1, 6, 16}, {4, 8, 2, 16}, {4, 8, 6, 4},
                                       {2, 3, 4, 8},  {3, 7, 5, 12}, {0, 8, -1, 16}};
 
-/// Gated layers of a residual stream, of so many rows that warpgroups compute them, in clusters that have whole rows.
-template <Index batch, Index samples, Index variates, Index positions>
+/// Gated layers of a residual stream.
+template <Index batch, Index samples, Index variates, Index positions, Index columns = 768, Index hidden_columns = 3072>
 struct Layers {
-    static constexpr Index width = 768;
+    static constexpr Index width = columns;
 
     static constexpr Tensor norm(Tensor x, const char* scale) {
         return x * rsqrt(mean(x * x) + 1e-5) * x.recorder().weight(scale, {width});
     }
     static constexpr void record(tg::Recorder& r) {
         (void)r.state("used", {4}, tg::DType::i32, {}, tg::StateUse::bounds);
-        const auto linear_of = [&](Tensor x, const char* weight, const char* bias, Index columns) {
-            return linear(x, r.weight(weight, {columns, x.extent(-1)}), r.weight(bias, {columns}));
+        const auto linear_of = [&](Tensor x, const char* weight, const char* bias, Index n) {
+            return linear(x, r.weight(weight, {n, x.extent(-1)}), r.weight(bias, {n}));
         };
         const Tensor x = r.state("x", {batch, samples, variates, positions, width});
         const Tensor first = norm(x, "first");
-        const Tensor hidden =
-            silu(linear_of(first, "gate", "gate_bias", 3072)) * linear_of(first, "value", "value_bias", 3072);
+        const Tensor hidden = silu(linear_of(first, "gate", "gate_bias", hidden_columns)) *
+                              linear_of(first, "value", "value_bias", hidden_columns);
         const Tensor stream = x + linear_of(hidden, "down", "down_bias", width);
         const Tensor second = norm(stream, "second");
-        const Tensor next = silu(linear_of(second, "next_gate", "next_gate_bias", 3072)) *
-                            linear_of(second, "next_value", "next_value_bias", 3072);
+        const Tensor next = silu(linear_of(second, "next_gate", "next_gate_bias", hidden_columns)) *
+                            linear_of(second, "next_value", "next_value_bias", hidden_columns);
         tg::test::keep_bounded(r, "out.next", linear_of(next, "last", "last_bias", 64));
         tg::test::keep_bounded(r, "out.stream", stream);
     }
 };
+// So many rows that warpgroups compute them, in clusters that have whole rows.
 using Context = Layers<2, 8, 7, 16>;
 using Decode = Layers<1, 256, 7, 1>;
 const Results of_layers{{"out.next", "out.stream"}, {}, {"out.next"}, {}};
@@ -236,6 +238,19 @@ inline constexpr tg::cuda::GemmKernel kernel_of =
 static_assert(kernel_of<Context, 0> == tg::cuda::GemmKernel::sm90);
 static_assert(kernel_of<Context, 1> == tg::cuda::GemmKernel::sm90_cluster);
 static_assert(kernel_of<Context, 2> == tg::cuda::GemmKernel::sm90);
+
+// Some hundred rows, which small tiles compute: of 64 rows, of 16, and of 64 again, which finish the norm of those.
+using Hundreds = Layers<2, 4, 7, 8, 256, 512>;
+const Results of_hundreds{{"out.next", "out.stream"}, {}, {}, {}};
+template <std::size_t launch>
+constexpr int rows_of_hundreds() {
+    return kernel_of<Hundreds, launch> == tg::cuda::GemmKernel::sm90_small
+               ? tg::cuda::sm90_small_rows(tg::cuda::LaunchAt<tg::Program<Hundreds>, true, launch>::launch.gemm)
+               : 0;
+}
+static_assert(rows_of_hundreds<0>() == 64 && rows_of_hundreds<1>() == 16 && rows_of_hundreds<2>() == 64);
+static_assert(tg::cuda::gemm_choices<tg::Program<Hundreds>, Precision::bf16>(tg::cuda::traits_of(90), {})[1].tail ==
+              tg::cuda::TailFusion::norm);
 
 }  // namespace
 
@@ -257,6 +272,12 @@ TEST_CASE("tiles of GEMMs take the rows in use, in groups of eight") {
     check<Context, Precision::bf16>(of_layers, {{2, 8, 7, 3}, {2, 5, 6, 13}, {1, 1, 1, 1}}, false);
     check<Decode, Precision::bf16>(
         of_layers, {{1, 32, 7, 1}, {1, 128, 7, 1}, {1, 1, 7, 1}, {1, 256, 3, 1}, {1, 255, 7, 1}, {1, 73, 5, 1}}, false);
+}
+
+TEST_CASE("small tiles without rows in use are not computed, and the others have the same bits") {
+    check<Hundreds, Precision::bf16>(of_hundreds, {{1, 4, 7, 8}}, true);
+    check<Hundreds, Precision::bf16>(
+        of_hundreds, {{2, 1, 7, 8}, {2, 4, 3, 8}, {1, 3, 5, 5}, {2, 4, 7, 1}, {1, 1, 1, 1}, {2, 3, 7, 8}}, false);
 }
 
 TEST_CASE("tiles without rows in use are not computed") {

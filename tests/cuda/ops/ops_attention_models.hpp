@@ -300,7 +300,10 @@ inline constexpr AttentionSize large_cached{
 /// Warps of a block share the keys: of few samples, and of few blocks.
 inline constexpr AttentionSize few_samples{
     .series = 2, .samples = 6, .variates = 12, .positions = 300, .heads = 4, .head_dim = 64};
-/// The same, with heads of another width.
+/// So few blocks that sixteen warps share the keys of each; samples do not divide sixteen.
+inline constexpr AttentionSize sixteen_warps{
+    .series = 2, .samples = 11, .variates = 10, .positions = 400, .heads = 3, .head_dim = 64};
+/// As `few_samples`, with heads of another width.
 constexpr AttentionSize few_samples_of(Index head_dim) {
     AttentionSize size = few_samples;
     size.head_dim = head_dim;

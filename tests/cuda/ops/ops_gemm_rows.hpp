@@ -29,7 +29,7 @@ using FewRows =
                Row<"norm and pair, k of 84, 3 rows", Gated<3, 84, 64>>,
                Row<"elementwise of sums, then linear, 3 rows", PointwiseOfSums<3, 64, 48>>>;
 
-/// Skinny GEMMs of 17 to 64 rows, in tiles.
+/// Skinny GEMMs of 17 to 64 rows, in tiles; in bf16 some of more than 48 are computed by small tiles.
 using TiledRows = std::tuple<
     Row<"linear, 17 rows", Linear<17, 64, 40>>,
     Row<"GEMM, chain and operands, 24 rows", ActivatedWithOperands<24, 96, 1600>>,
@@ -64,6 +64,20 @@ using CublasLtRows =
                Row<"GEMM, chain and operands, 1101 rows", ActivatedWithOperands<1101, 320, 6144>>,
                Row<"draws from GEMMs, shared mixtures", DrawnGemms<1, 24>>,
                Row<"draws from GEMMs, a mixture each", DrawnGemms<DrawnGemms<1, 1>::samples, 5>>>;
+
+/// Of some hundred rows, by warpgroups, a small tile a block.
+using Sm90SmallRows =
+    std::tuple<Row<"bias and residual, 160 rows", Residual<160, 1024, 832>>,
+               Row<"scaled, 100 rows", Scaled<100, 512, 1536>>, Row<"norm and pair, 160 rows", Gated<160, 512, 1024>>,
+               Row<"norm and pair, k of 1368, 157 rows", Gated<157, 1368, 1000>>,
+               Row<"rotated into caches, 160 rows", IntoCaches<20, 8, 1024, 832>>,
+               Row<"feed-forward, 448 rows", FeedForward<448, 256, 512>>,
+               Row<"GEMM, chain and operands, 893 rows", ActivatedWithOperands<893, 384, 1144>>,
+               Row<"GEMM and chain, k of 136, 66 rows", Activated<66, 136, 424>>,
+               Row<"GEMMs of two widths, 300 rows", WideAndNarrow<300, 1088, 576>>,
+               Row<"two residuals, 200 rows", TwoResiduals<200, 1024>>,
+               Row<"residual and norm, 424 columns, 130 rows", ResidualAndNorm<130, 256, 1024, 512, 800, true, 424>>,
+               Row<"residual and rounding, 161 rows", ResidualAndRounding<161, 256, 512, 512>>>;
 
 /// Of so many rows that warpgroups compute them with their chains.
 using Sm90Rows =
@@ -156,6 +170,8 @@ using FilledCacheRows = std::tuple<
     Row<"caches filled by GEMMs, heads of 64", FilledCaches<suffixes_of(64, 130), 5>>,
     Row<"caches filled by GEMMs, NaN in one sample", FilledCaches<suffixes_of(64), 4, true>>,
     Row<"caches filled by GEMMs, few samples, NaN in one", FilledCaches<few_samples, 11, true>>,
+    Row<"caches filled by GEMMs, sixteen warps, NaN in one", FilledCaches<sixteen_warps, 11, true>>,
+    Row<"caches filled by GEMMs, sixteen warps, a short prefix", FilledCaches<sixteen_warps, 7, false, 30>>,
     Row<"caches filled by GEMMs, a longer prefix, NaN in one", FilledCaches<longer_prefix, 11, true>>,
     Row<"caches filled by GEMMs, few samples, heads of 16", FilledCaches<few_samples_of(16), 11>>,
     Row<"caches filled by GEMMs, few samples, heads of 32", FilledCaches<few_samples_of(32), 3, false, 1>>,

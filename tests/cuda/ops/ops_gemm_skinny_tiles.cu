@@ -11,8 +11,8 @@ using namespace ops;
 
 namespace {
 
-static_assert(is_skinny<Gated<64, 768, 3072>>() && is_skinny<Linear<17, 64, 40>>() &&
-              is_skinny<ActivatedWithOperands<50, 3072, 768>>());
+static_assert(is_skinny<Gated<48, 768, 3072>>() && !is_skinny<Gated<64, 768, 3072>>() &&
+              is_skinny<Linear<17, 64, 40>>() && is_skinny<ActivatedWithOperands<50, 3072, 768>>());
 
 /// How blocks compute their columns, of the GEMMs of one launch of a model.
 template <class Model, Precision precision = Precision::bf16, std::size_t launch = 0>
@@ -33,7 +33,7 @@ constexpr bool is_cut(int groups, int turns) {
     constexpr auto cut = cut_of<Model, precision>();
     return cut.groups == groups && cut.turns == turns;
 }
-static_assert(is_cut<Gated<64, 768, 3072>>(3, 1) && is_cut<Residual<64, 3072, 768>>(1, 1));
+static_assert(is_cut<Gated<48, 768, 3072>>(3, 1) && is_cut<Residual<64, 3072, 768>>(1, 1));
 static_assert(is_cut<ActivatedWithOperands<24, 96, 1600>>(2, 1) && is_cut<Linear<40, 64, 3584>>(4, 1));
 static_assert(is_cut<Activated<20, 256, 8192>>(8, 1) && is_cut<WideAndNarrow<45, 160, 1024>>(4, 1));
 // 173 groups of columns, which is prime: the last block has one turn of two. And what registers do not hold at a time.
@@ -41,7 +41,10 @@ static_assert(is_cut<Gated<24, 2048, 1384>>(1, 2) && is_cut<WideAndNarrow<19, 20
 static_assert(is_cut<Activated<20, 256, 8192>, Precision::f32>(8, 1));
 static_assert(is_cut<WideAndNarrow<19, 2048, 2048>, Precision::tf32>(2, 3));
 static_assert(is_skinny<ActivatedInFives<30, 64>>());
-static_assert(is_skinny<IntoCaches<3, 21, 768>>() && is_skinny<NormsAndResiduals<40>>());
+static_assert(is_skinny<IntoCaches<3, 16, 768>>() && is_skinny<NormsAndResiduals<40>>());
+// Of more rows, GEMMs of one input go together: to small tiles, or to skinny ones where a block would read too much.
+static_assert(kernel_of<IntoCaches<3, 21, 768>, 2> == tg::cuda::GemmKernel::sm90_small);
+static_assert(is_skinny<WideAndNarrow<64, 1536, 1536>>());
 static_assert(rounds_pointwise<PointwiseInput<40, 96, 64>>());
 
 }  // namespace

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // How GEMMs are computed on a device: no device is needed, and no CUDA.
+#include <array>
 #include <cstddef>
 #include <string>
 #include <type_traits>
@@ -60,10 +61,33 @@ constexpr GemmGroup group_of(Index m, Index k, const Member&... member) {
 constexpr GemmGroup projection(Index m, Index k, Index n) {
     GemmGroup group = group_of(m, k, plain(n));
     group.input_is_bf16 = true;
-    group.is_direct = true;
+    group.is_direct = group.adds_bias = true;
     group.tail = TailFusion::norm;
     return group;
 }
+
+/// GEMMs of one input.
+template <Index rows, Index k, Index n, int count>
+struct Projections {
+    static constexpr void record(tg::Recorder& r) {
+        const tg::Tensor x = r.state("x", {rows, k});
+        constexpr std::array names{"first", "second", "third"};
+        for (std::size_t i = 0; i < static_cast<std::size_t>(count); ++i) {
+            r.store(r.state(names[i], {rows, n}), tg::linear(x, r.weight(names[i], {n, k})) * 2.0);
+        }
+    }
+};
+
+/// What a GEMM adds to a residual stream, and the next GEMM, of `columns`, after a norm.
+template <Index rows, Index columns>
+struct ResidualAndNorm {
+    static constexpr void record(tg::Recorder& r) {
+        const tg::Tensor hidden = tg::linear(r.state("x", {rows, 256}), r.weight("up", {1024, 256})) * 2.0;
+        const tg::Tensor stream = r.state("stream", {rows, 512}) + tg::linear(hidden, r.weight("down", {512, 1024}));
+        const tg::Tensor normed = stream * rsqrt(mean(stream * stream) + 1e-5);
+        r.store(r.state("y", {rows, columns}), tg::linear(normed, r.weight("next", {columns, 512})));
+    }
+};
 
 /// A projection that adds a bias, and its input.
 template <Index rows>
@@ -216,6 +240,71 @@ TEST_CASE("wgmma needs its instructions, many rows, and a short epilogue") {
     CHECK(differs([](GemmGroup& group) { group.members[0].is_packed = false; }));
 }
 
+TEST_CASE("some hundred rows take small tiles, where all blocks run at once") {
+    const auto rows_of = [](const GemmGroup& group) {
+        return kernel_for(group) == GemmKernel::sm90_small ? sm90_small_rows(group) : 0;
+    };
+    CHECK(rows_of(group_of(160, 1024, plain(832))) == 16);  // 10 x 13 blocks of 132
+    CHECK(rows_of(group_of(160, 832, plain(1024), plain(1024), plain(1024))) == 80);
+    CHECK(rows_of(group_of(160, 512, gated(1024))) == 40);
+    CHECK(rows_of(group_of(896, 384, plain(384))) == 64);
+    CHECK(rows_of(group_of(896, 384, plain(1152))) == 128);
+    CHECK(rows_of(group_of(896, 384, gated(1368))) == 0);  // 301 blocks
+    CHECK(rows_of(group_of(1024, 384, plain(384))) == 0);  // too many rows
+    CHECK(rows_of(group_of(896, 1368, plain(384))) == 0);  // a block would read too much
+    CHECK(rows_of(group_of(160, 2048, plain(832))) == 16);
+    CHECK(rows_of(group_of(160, 120, plain(832))) == 0);  // two warpgroups, and a stage for one
+    CHECK(rows_of(projection(160, 1024, 832)) == 16);     // with a bias and a residual
+    const GemmGroup group = group_of(160, 832, plain(832));
+    CHECK(kernel_for(group, h200, false) == GemmKernel::cublaslt);
+    CHECK(kernel_for(group, traits_of(100)) == GemmKernel::cublaslt);
+    DeviceTraits part = h200;  // 130 blocks would not run at once
+    part.multiprocessors = 120;
+    CHECK(kernel_for(group, part) == GemmKernel::cublaslt);
+    const auto differs = [&](auto change) {
+        GemmGroup changed = group;
+        change(changed);
+        return kernel_for(changed) == GemmKernel::cublaslt;
+    };
+    CHECK(differs([](GemmGroup& changed) { changed.is_bf16 = false; }));
+    CHECK(differs([](GemmGroup& changed) { changed.is_aligned = false; }));
+    CHECK(differs([](GemmGroup& changed) { changed.feeds_draws = true; }));
+    CHECK(differs([](GemmGroup& changed) { changed.members[0].is_packed = false; }));
+}
+
+TEST_CASE("in bf16 groups of more than 48 rows are left to small tiles, where these can compute them") {
+    const auto kind_of = []<class Model>(std::type_identity<Model>, bool is_bf16 = true) {
+        return is_bf16 ? Lowering<tg::Program<Model>, true>::at(0).kind
+                       : Lowering<tg::Program<Model>, false>::at(0).kind;
+    };
+    CHECK(kind_of(std::type_identity<Projections<48, 768, 768, 3>>()) == LaunchKind::skinny);
+    CHECK(kind_of(std::type_identity<Projections<49, 768, 768, 3>>()) == LaunchKind::gemm);
+    CHECK(kind_of(std::type_identity<Projections<49, 768, 768, 3>>(), false) == LaunchKind::skinny);
+    // One GEMM, and three of which a block would read too much.
+    CHECK(kind_of(std::type_identity<Projections<64, 2048, 2048, 1>>()) == LaunchKind::gemm);
+    CHECK(kind_of(std::type_identity<Projections<64, 2048, 2048, 3>>()) == LaunchKind::skinny);
+    CHECK(kind_of(std::type_identity<Projections<64, 64, 768, 1>>()) == LaunchKind::skinny);
+}
+
+TEST_CASE("small tiles begin the next launch where small tiles compute it") {
+    const auto choices = []<class Model>(std::type_identity<Model>, const Execution& execution = {}) {
+        return gemm_choices<tg::Program<Model>, Precision::bf16>(h200, execution);
+    };
+    const auto both = choices(std::type_identity<ResidualAndNorm<160, 512>>());
+    REQUIRE(both.size() == 3);
+    CHECK(both[0] == GemmChoice{GemmKernel::sm90_small, TailFusion::none, true});
+    CHECK(both[1] == GemmChoice{GemmKernel::sm90_small, TailFusion::norm, false});
+    CHECK(both[2] == GemmChoice{GemmKernel::sm90_small, TailFusion::none, false});
+    const auto wide = choices(std::type_identity<ResidualAndNorm<160, 16384>>());
+    CHECK(wide[1] == GemmChoice{GemmKernel::sm90_small, TailFusion::none, false});
+    CHECK(wide[2] == GemmChoice{GemmKernel::cublaslt, TailFusion::none, true});
+    const auto apart = choices(std::type_identity<ResidualAndNorm<160, 512>>(), {.fuses = false});
+    CHECK(apart[1] == GemmChoice{GemmKernel::cublaslt, TailFusion::none, false});
+    CHECK(apart[2] == GemmChoice{GemmKernel::cublaslt, TailFusion::none, true});
+    // No kernel is compiled that would begin it.
+    CHECK(Lowering<tg::Program<ResidualAndNorm<1100, 512>>, true>::at(1).gemm.tail == TailFusion::none);
+}
+
 TEST_CASE("many rows in f32 are multiplied as tf32 parts") {
     const auto exact = [](Index m, Index k, Index n) {
         GemmGroup group = group_of(m, k, plain(n));
@@ -302,10 +391,12 @@ TEST_CASE("what is selected is always compiled, on any device and with any limit
     early.sm90_least_m = 64;
     early.sm90_least_k_tiles = early.sm90_least_k_tiles_with_sigmoid = 1;
     early.sm90_n_unit = 8;
+    early.sm90_small_most_m = early.sm90_small_most_elements = 1 << 20;
     early.sm90_least_fill = early.sm90_cluster_least_fill = 0;
     columns.push_back(early);
     GemmThresholds never = thresholds_of_h200;
     never.sm90_least_m = 1 << 20;
+    never.sm90_small_most_m = 0;
     columns.push_back(never);
     int fused = 0;
     const auto check = [&](const GemmGroup& group) {
@@ -314,7 +405,8 @@ TEST_CASE("what is selected is always compiled, on any device and with any limit
             for (const GemmThresholds& limits : columns) {
                 for (const bool fuses : {true, false}) {
                     const GemmKernel kernel = select_gemm(group, {}, device, fuses, limits).kernel;
-                    const bool is_fused = kernel == GemmKernel::sm90 || kernel == GemmKernel::sm90_cluster;
+                    const bool is_fused = kernel == GemmKernel::sm90 || kernel == GemmKernel::sm90_small ||
+                                          kernel == GemmKernel::sm90_cluster;
                     is_right = is_right && kernel != GemmKernel::none && is_compiled(kernel, group) &&
                                (!is_fused || (fuses && device.has_wgmma));
                     fused += is_fused ? 1 : 0;

@@ -18,6 +18,7 @@
 #include <totograph/exec/cuda/gemm/select.hpp>
 #include <totograph/exec/cuda/gemm/sm90/cluster_launch.hpp>
 #include <totograph/exec/cuda/gemm/sm90/sm90_launch.hpp>
+#include <totograph/exec/cuda/gemm/sm90/small_launch.hpp>
 #include <totograph/exec/cuda/gemm/tf32_parts/launch.hpp>
 #include <totograph/exec/cuda/kernels/kernel_call.hpp>
 #include <totograph/exec/cuda/kernels/mixture_draw.hpp>
@@ -296,6 +297,13 @@ private:
                                        turn.stream);
             }
         }
+        if constexpr (is_compiled(GemmKernel::sm90_small, group)) {
+            if (choice.kernel == GemmKernel::sm90_small) {
+                const void* const input = group.input_is_bf16 ? call(gemm).input.base : memory_.stored_input();
+                return launch_sm90_small<At>(launcher_, input, {weight(gemm + i)...}, {call(gemm + i)...}, call(first),
+                                             shared_by_small_tiles<which>(turn.launch), turn.stream);
+            }
+        }
         if constexpr (is_compiled(GemmKernel::sm90_cluster, group)) {
             if (choice.kernel == GemmKernel::sm90_cluster) {
                 return launch_cluster<which, entry>(turn);
@@ -303,6 +311,19 @@ private:
         }
         launch_whole_gemms<which>(At::launch, turn);
         launch_epilogue<which, entry>(turn, std::integer_sequence<int, i...>());
+    }
+
+    /// What a launch by small tiles shares with those before and behind it.
+    template <std::size_t which>
+    [[nodiscard]] SmallTail shared_by_small_tiles(std::size_t launch) const {
+        const std::vector<GemmChoice>& choices = choices_[which];
+        const auto leaves = [&](std::size_t other, TailFusion tail) {
+            return choices[other].kernel == GemmKernel::sm90_small && choices[other].tail == tail;
+        };
+        const bool leaves_norm = leaves(launch, TailFusion::norm);
+        return {.squares_of_input = launch > 0 && leaves(launch - 1, TailFusion::norm) ? memory_.squares() : nullptr,
+                .stored = leaves_norm || leaves(launch, TailFusion::bf16) ? memory_.stored_input() : nullptr,
+                .squares = leaves_norm ? memory_.squares() : nullptr};
     }
 
     /// Launches GEMMs of cuBLASLt, or of tf32 parts, without what follows them. Compiled once for all launches of a

@@ -79,7 +79,8 @@ private:
     }();
     static constexpr std::size_t accumulators_offset = States::bytes + aligned_size(arena_bytes);
     static constexpr std::size_t inputs_offset = accumulators_offset + workspace.accumulators;
-    static constexpr std::size_t cublaslt_offset = (inputs_offset + workspace.inputs + 255) / 256 * 256;
+    static constexpr std::size_t squares_offset = inputs_offset + workspace.inputs;
+    static constexpr std::size_t cublaslt_offset = (squares_offset + workspace.squares + 255) / 256 * 256;
 
 public:
     /// Of states, intermediates and workspace together.
@@ -116,6 +117,8 @@ public:
     [[nodiscard]] BFloat16* stored_input() const noexcept {
         return reinterpret_cast<BFloat16*>(data() + inputs_offset);
     }
+    /// For sums of squares of what lies there: of each 64 columns, one of each row.
+    [[nodiscard]] float* squares() const noexcept { return reinterpret_cast<float*>(data() + squares_offset); }
     /// For cuBLASLt itself.
     [[nodiscard]] std::byte* cublaslt_workspace() const noexcept { return data() + cublaslt_offset; }
 

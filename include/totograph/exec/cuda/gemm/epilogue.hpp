@@ -115,7 +115,17 @@ public:
             load_operands<K, Source, lanes, of_both>(pointers_, join(rows.places_[i], of_column), operands[i]);
         }
     }
-    /// Asks the nearest cache for it.
+    /// Asks the nearest cache for it, of rows as `choose_rows` takes them.
+    template <class RowAt>
+    __device__ __forceinline__ void touch_tables_at(int column, const RowAt& row_at) const {
+        const auto of_column = place_of<K, ColumnsOf<K>>(static_cast<Offset<K>>(column));
+#pragma unroll
+        for (int i = 0; i < each; ++i) {
+            const auto of_row = place_of<K, RowsOf<K>>(static_cast<Offset<K>>(row_at(i)));
+            touch_operands<K, Source, of_both>(pointers_, join(of_row, of_column));
+        }
+    }
+    /// The same of rows that are chosen.
     __device__ __forceinline__ void touch_tables(int column, const Rows& rows) const {
         const auto of_column = place_of<K, ColumnsOf<K>>(static_cast<Offset<K>>(column));
 #pragma unroll
@@ -127,9 +137,11 @@ public:
     /// Runs the chain and stores what it makes.
     /// @param accumulators  gives of the `i`th row the accumulators of a factor of a pair, as floats
     /// @param exists        whether the `i`th row is to be stored
-    template <class AccumulatorsOf, class Exists>
+    /// @param use           is called with `i` and what the chain made of each row
+    template <class AccumulatorsOf, class Exists, class Use>
     __device__ __forceinline__ void finish(int column, const Rows& rows, Operands (&operands)[each],
-                                           const AccumulatorsOf& accumulators, const Exists& exists) const {
+                                           const AccumulatorsOf& accumulators, const Exists& exists,
+                                           const Use& use) const {
         const auto of_column = place_of<K, ColumnsOf<K>>(static_cast<Offset<K>>(column));
 #pragma unroll
         for (int i = 0; i < each; ++i) {
@@ -155,7 +167,13 @@ public:
                 store_pack<inner_stride<K>(K::kernel.output_strides), K::is_aligned>(
                     out_ + offset_of<K, StridesOfOutput<K>>(join(rows.places_[i], of_column)), results[i]);
             }
+            use(i, results[i]);
         }
+    }
+    template <class AccumulatorsOf, class Exists>
+    __device__ __forceinline__ void finish(int column, const Rows& rows, Operands (&operands)[each],
+                                           const AccumulatorsOf& accumulators, const Exists& exists) const {
+        finish(column, rows, operands, accumulators, exists, [](int, const auto&) {});
     }
 
 private:

@@ -22,7 +22,7 @@ inline constexpr int most_gemms_together = 8;
 enum class TailFusion : std::uint8_t {
     none,
     bf16,  ///< As it is.
-    norm,  ///< With a norm of its rows.
+    norm,  ///< With a norm of its rows, or what that adds up.
 };
 
 /// What runs on the accumulators of one GEMM before they are stored.
@@ -43,7 +43,7 @@ struct GemmEpilogue {
 struct GemmMember {
     Index n = 0;             ///< Columns of the result.
     int accumulators = 1;    ///< 2 where the epilogue takes two GEMMs of one input, such as a gate and what it scales.
-    bool is_packed = false;  ///< A thread of the epilogue takes eight columns at a time.
+    bool is_packed = false;  ///< A thread of the epilogue can take eight columns at a time.
     GemmEpilogue epilogue;
 
     /// Rows of its weights.
@@ -65,6 +65,7 @@ struct GemmGroup {
     bool is_skinny = false;        ///< Lowering put it together for the skinny kernels.
     /// The epilogue is a bias or a residual or both, which cuBLASLt adds itself.
     bool is_direct = false;
+    bool adds_bias = false;  ///< That epilogue has a bias.
     /// Mixtures are drawn from the accumulators.
     bool feeds_draws = false;
     TailFusion tail = TailFusion::none;  ///< What can run behind it.
@@ -129,13 +130,11 @@ constexpr GemmEpilogue epilogue_of(const AnyKernel& kernel, bool stores_bf16) {
 /// A GEMM of a plan.
 template <class AnyKernel>
 constexpr GemmMember member_of(const AnyKernel& kernel, bool stores_bf16) {
-    constexpr Index least_packed = 65536;  // smaller results take all threads of the device an element or two each
     bool has_f64 = kernel.dtype == DType::f64;
     for (int i = 0; i < kernel.operand_count; ++i) {
         has_f64 = has_f64 || kernel.operands[static_cast<std::size_t>(i)].dtype == DType::f64;
     }
-    return {kernel.columns(), kernel.accumulators,
-            kernel.iteration.size() >= least_packed && kernel.iteration[-1] % 8 == 0 && !has_f64,
+    return {kernel.columns(), kernel.accumulators, kernel.iteration[-1] % 8 == 0 && !has_f64,
             epilogue_of(kernel, stores_bf16)};
 }
 

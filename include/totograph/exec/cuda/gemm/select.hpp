@@ -22,6 +22,7 @@ enum class GemmKernel : std::uint8_t {
     tf32_parts,    ///< Many rows in f32: three products of tf32 parts; what follows is as with cuBLASLt.
     cublaslt,      ///< cuBLASLt; the epilogue is inside where it is a bias and a residual, else in a kernel after it.
     sm90,          ///< `wgmma` on tiles; the epilogue of a tile runs beside the GEMM of the next one.
+    sm90_small,    ///< `wgmma` on small tiles, one a block, of some hundred rows; the epilogue is inside.
     sm90_cluster,  ///< `wgmma` by clusters that have whole rows: bias, residual, bf16 and norm are inside.
 };
 
@@ -34,6 +35,7 @@ constexpr const char* name(GemmKernel kernel) {
         case GemmKernel::tf32_parts: return "tf32 parts";
         case GemmKernel::cublaslt: return "cuBLASLt";
         case GemmKernel::sm90: return "sm90";
+        case GemmKernel::sm90_small: return "sm90 small";
         case GemmKernel::sm90_cluster: return "sm90 cluster";
     }
     return "";
@@ -42,7 +44,9 @@ constexpr const char* name(GemmKernel kernel) {
 /// How the GEMMs of a launch are computed.
 struct GemmChoice {
     GemmKernel kernel = GemmKernel::none;
-    TailFusion tail = TailFusion::none;  ///< What of the next launch runs behind it, in the same kernel.
+    /// What of the next launch runs behind it, in the same kernel. Of a norm, `sm90_small` leaves sums of squares,
+    /// which the next launch adds up.
+    TailFusion tail = TailFusion::none;
     /// A kernel before it stores the input as bf16, with the norm that begins the launch, if there is one.
     bool converts_input = false;
 
@@ -51,6 +55,15 @@ struct GemmChoice {
 
 /// The limits that a program is compiled with: they decide which kernels there are.
 inline constexpr const GemmThresholds& compiled_thresholds = thresholds_of(compiled_for.architecture());
+
+/// Whether small tiles of the `sm90_small` kernel can compute GEMMs, and pay.
+/// @param column_tiles  of all of them
+constexpr bool fits_small_tiles(Index m, Index column_tiles, Index k, const GemmThresholds& limits) {
+    using Tile = Sm90SmallTile;
+    const int rows = Tile::m_of(m, column_tiles);
+    return rows > 0 && m <= limits.sm90_small_most_m && k >= Tile::warpgroups * Tile::k &&
+           (rows + Tile::n) * k <= limits.sm90_small_most_elements;
+}
 
 /// Whether a skinny kernel computes a GEMM: it is bound by reading the weights once.
 /// @param input_stride  elements from one row of the input to the next
@@ -142,6 +155,7 @@ constexpr bool fits_sm90(const GemmGroup& group, const GemmThresholds& limits) {
     return group.is_bf16 && !group.is_skinny && !group.is_direct && !group.feeds_draws && group.count > 0 &&
            group.is_aligned && group.m >= limits.sm90_least_m && group.all([&](const GemmMember& member) {
                return member.accumulators <= 2 && member.is_packed && member.epilogue.is_short &&
+                      group.m * member.n >= Sm90Tile::least_elements &&
                       member.weight_rows() % limits.sm90_n_unit == 0 &&
                       select_detail::keeps_up(member, group.k, limits);
            });
@@ -154,10 +168,42 @@ constexpr bool fills_sm90(const GemmGroup& group, const DeviceTraits& device, co
            sm90_cut(group).fill(group, device.multiprocessors) >= limits.sm90_least_fill;
 }
 
+/// Tiles of columns of a group in the `sm90_small` kernel.
+constexpr Index sm90_small_column_tiles(const GemmGroup& group) {
+    Index tiles = 0;
+    for (int i = 0; i < group.count; ++i) {
+        const GemmMember& member = group.members[static_cast<std::size_t>(i)];
+        tiles += select_detail::divide_up(member.n, Sm90SmallTile::n / member.accumulators);
+    }
+    return tiles;
+}
+/// Rows of a block of it; 0 where a group has too many tiles.
+constexpr int sm90_small_rows(const GemmGroup& group) {
+    return Sm90SmallTile::m_of(group.m, sm90_small_column_tiles(group));
+}
+
+/// Whether the `sm90_small` kernel can compute a group, and pays.
+constexpr bool fits_sm90_small(const GemmGroup& group, const GemmThresholds& limits) {
+    return group.is_bf16 && !group.is_skinny && !group.feeds_draws && group.count > 0 && group.is_aligned &&
+           group.all([](const GemmMember& member) { return member.accumulators <= 2 && member.is_packed; }) &&
+           fits_small_tiles(group.m, sm90_small_column_tiles(group), group.k, limits);
+}
+/// Whether all of its blocks run at once on a device.
+constexpr bool fills_sm90_small(const GemmGroup& group, const DeviceTraits& device) {
+    const int row_tiles = select_detail::divide_up(group.m, sm90_small_rows(group));
+    return device.has_wgmma && sm90_small_column_tiles(group) * row_tiles <= device.multiprocessors;
+}
+
+/// Whether GEMMs that skinny kernels can compute are left to small tiles.
+/// @param group  as it would be if skinny kernels did not compute it
+constexpr bool prefers_small_tiles(const GemmGroup& group, const GemmThresholds& limits = compiled_thresholds) {
+    return group.m > limits.skinny_most_m_in_bf16 && fits_sm90_small(group, limits);
+}
+
 /// Whether the `sm90_cluster` kernel can compute a group with the tail that follows, and pays on a device that it
 /// fills.
 constexpr bool fits_sm90_cluster(const GemmGroup& group, const GemmThresholds& limits) {
-    return group.is_bf16 && !group.is_skinny && group.tail != TailFusion::none && group.count == 1 &&
+    return group.is_bf16 && !group.is_skinny && group.tail != TailFusion::none && group.adds_bias && group.count == 1 &&
            group.is_aligned && group.fits_in_32_bits && group.m >= limits.sm90_least_m &&
            group.k % Sm90ClusterTile::k == 0 && Sm90ClusterTile::n_of(group.members[0].n) > 0;
 }
@@ -187,9 +233,19 @@ constexpr bool is_compiled(GemmKernel kernel, const GemmGroup& group) {
         case GemmKernel::tf32_parts: return fits_tf32_parts(group, compiled_thresholds);
         case GemmKernel::cublaslt: return group.count > 0 && !group.is_skinny;
         case GemmKernel::sm90: return fits_sm90(group, compiled_thresholds);
+        case GemmKernel::sm90_small: return fits_sm90_small(group, compiled_thresholds);
         case GemmKernel::sm90_cluster: return fits_sm90_cluster(group, compiled_thresholds);
     }
     return false;
+}
+
+/// Whether the `sm90_small` kernel of a group has code that leaves what the next launch begins with: its input as bf16,
+/// and the squares of the norm of that.
+constexpr bool small_tiles_have_tail(const GemmGroup& group) {
+    return is_compiled(GemmKernel::sm90_small, group) && group.tail != TailFusion::none;
+}
+constexpr bool small_tiles_leave_squares(const GemmGroup& group) {
+    return is_compiled(GemmKernel::sm90_small, group) && group.tail == TailFusion::norm;
 }
 
 /// How a group is computed on a device. Always a kernel that is compiled: where the limits of a device would choose
@@ -216,6 +272,9 @@ constexpr GemmChoice select_gemm(const GemmGroup& group, const GemmChoice& befor
                fills_sm90_cluster(group, device, limits)) {
         choice.kernel = GemmKernel::sm90_cluster;
         choice.tail = group.tail;
+    } else if (fuses && fits_sm90_small(group, limits) && is_compiled(GemmKernel::sm90_small, group) &&
+               fills_sm90_small(group, device)) {
+        choice.kernel = GemmKernel::sm90_small;
     }
     return choice;
 }

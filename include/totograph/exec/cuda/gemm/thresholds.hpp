@@ -20,6 +20,10 @@ struct GemmThresholds {
     /// 32 rows takes 0.300 ms for 0.432 (`bench_cuda`, `batch_32`), a prefill of 32 rows 0.279 for 0.383
     /// (`context_2048`), one of 64 rows 0.379 for 0.407. Read when compiling, of the column of `compiled_for`.
     Index skinny_most_m;
+    /// Rows up to which they compute GEMMs in bf16 that `sm90_small` could. With that kernel 64 rows take 13.5 ms for
+    /// 15.2 (`bench_cuda_kronos`, `base_paths`), 47 rows 0.483 for 0.475 (`bench_cuda_toto2`, `block_decode_22m`), 18
+    /// rows 0.551 for 0.485 (`small_313m`). Read when compiling.
+    Index skinny_most_m_in_bf16;
     /// The same where mixtures could be drawn from the accumulators of the other kernels: they then run one component's
     /// chains in place of all. An estimate: no bench has both. Read when compiling, too.
     Index skinny_most_m_before_draws;
@@ -36,6 +40,11 @@ struct GemmThresholds {
     /// The same where the epilogue reads tables for each row, of a result that is stored as bf16: 28 us for 33 with k
     /// of 13 tiles (`bench_cuda_kronos`, `base_sliding`: 2,560 rows, n of 3,072). Smaller k were not timed alone.
     int sm90_least_k_tiles_with_tables;
+    /// Rows of `sm90_small` at most: from here on `sm90` and cuBLASLt have tiles enough.
+    Index sm90_small_most_m;
+    /// Elements of rows and weights that one of its blocks reads at most. With 80 x 2,048 a GEMM takes 4.8 us for 5.5
+    /// (160 rows, n of 832), with 128 x 1,368 6.0 for 5.4 (896 rows, n of 384).
+    Index sm90_small_most_elements;
     /// n x accumulators of each GEMM is a multiple of it; `sm90_least_fill` says how much of the last tile may lie
     /// beyond.
     Index sm90_n_unit;
@@ -57,11 +66,14 @@ struct GemmThresholds {
 inline constexpr GemmThresholds thresholds_of_h200{.architecture = 90,
                                                    .is_measured = true,
                                                    .skinny_most_m = 64,
+                                                   .skinny_most_m_in_bf16 = 48,
                                                    .skinny_most_m_before_draws = 16,
                                                    .sm90_least_m = 1024,
                                                    .sm90_least_k_tiles = 8,
                                                    .sm90_least_k_tiles_with_sigmoid = 8,
                                                    .sm90_least_k_tiles_with_tables = 8,
+                                                   .sm90_small_most_m = 1023,
+                                                   .sm90_small_most_elements = 168'000,
                                                    .sm90_n_unit = 16,
                                                    .sm90_least_fill = 80,
                                                    .sm90_cluster_least_fill = 80,

@@ -63,6 +63,32 @@ struct Sm90Tile {
     static constexpr int cluster = 2;
     static constexpr int wide_n = 256;
     static constexpr int narrow_n = 224;
+    static constexpr Index least_elements = 65536;  ///< Of a result. Smaller ones do not fill a device.
+};
+
+/// Of the `sm90_small` kernel: a block has 64 columns of a GEMM, or 32 of each of a pair, of a few rows. For `wgmma`
+/// the weights are rows and the rows are columns, of which it takes any eights.
+struct Sm90SmallTile {
+    static constexpr int n = 64;
+    static constexpr int k = 64;
+    /// Two warpgroups share k: each has every other stage.
+    static constexpr int warpgroups = 2;
+
+    /// Rows of a block: the fewest with which all blocks run at once on the device that a program is cut for, each on a
+    /// multiprocessor of its own; 0 where there are too many blocks.
+    static constexpr int m_of(Index m, Index column_tiles) {
+        for (const int block_m : {16, 32, 40, 64, 80, 128}) {
+            if (divide_rounding_up(m, Index{block_m}) * column_tiles <= compiled_for.multiprocessors) {
+                return block_m;
+            }
+        }
+        return 0;
+    }
+    static constexpr int stage_bytes(int block_m) { return (block_m + n) * k * 2; }  // of bf16
+    /// Rows up to which two blocks fit on a multiprocessor, registers included.
+    static constexpr int most_m_of_two = 80;
+    /// As many as leave room for a block of the next kernel.
+    static constexpr int stages(int block_m) { return block_m > most_m_of_two ? 4 : block_m > 40 ? 6 : 8; }
 };
 
 /// Of the `sm90_cluster` kernel: eight blocks of a cluster have whole rows, an eighth of their columns each.

@@ -18,12 +18,19 @@ template <class Program, Precision precision>
 constexpr auto gemm_choices(const DeviceTraits& device, const Execution& execution) {
     using Lowered = Lowering<Program, precision == Precision::bf16>;
     std::array<GemmChoice, Lowered::launches> choices{};
+    const auto group_at = [](std::size_t launch) -> const GemmGroup& {
+        return Lowered::at(static_cast<std::size_t>(Lowered::place(launch).entry)).gemm;
+    };
     GemmChoice before;
     for (std::size_t i = 0; i < choices.size(); ++i) {
-        const auto entry = static_cast<std::size_t>(Lowered::place(i).entry);
-        const GemmGroup& group = Lowered::at(entry).gemm;
+        const GemmGroup& group = group_at(i);
         choices[i] = precision == Precision::f32 ? select_f32_gemm(group, device, execution.fuses)
                                                  : select_gemm(group, before, device, execution.fuses);
+        // Small tiles read what small tiles leave.
+        if (choices[i].kernel == GemmKernel::sm90_small && i + 1 < choices.size() &&
+            select_gemm(group_at(i + 1), {}, device, execution.fuses).kernel == GemmKernel::sm90_small) {
+            choices[i].tail = group.tail;
+        }
         before = choices[i];
     }
     return choices;

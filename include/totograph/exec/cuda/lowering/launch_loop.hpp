@@ -4,6 +4,7 @@
 #include <cstddef>
 
 #include <totograph/exec/cuda/gemm/gemm_group.hpp>
+#include <totograph/exec/cuda/gemm/select.hpp>
 #include <totograph/exec/cuda/lowering/bf16_states.hpp>
 #include <totograph/exec/cuda/lowering/launch.hpp>
 #include <totograph/exec/cuda/lowering/launch_table.hpp>
@@ -106,10 +107,11 @@ private:
     }
 
     /// A norm that runs with the last GEMM of an iteration is that of the next one, or that of what follows the loop:
-    /// whether both are one kernel.
+    /// whether both are one kernel. Small tiles leave it to the launch behind them, whichever it is.
     [[nodiscard]] constexpr bool next_agrees(const LoopPart& part) const {
         const int last = part.first + part.count - 1;
-        if (launch(last).gemm.tail != TailFusion::norm) {
+        const GemmGroup& gemm = launch(last).gemm;
+        if (gemm.tail != TailFusion::norm || !is_compiled(GemmKernel::sm90_cluster, gemm)) {
             return true;
         }
         const Launch& in_loop = launch(part.first);

@@ -106,6 +106,7 @@ constexpr GemmGroup gemm_group(const Launch& launch, bool is_bf16, bool input_is
     group.fits_in_32_bits = true;
     group.is_skinny = launch.kind == LaunchKind::skinny;
     group.is_direct = launch.direct.is_possible;
+    group.adds_bias = launch.direct.is_possible && launch.direct.bias >= 0;
     group.feeds_draws = launch.draws.is_possible;
     for (int i = 0; i < group.count; ++i) {
         const auto place = static_cast<std::size_t>(launch.norms() + i);
@@ -117,11 +118,11 @@ constexpr GemmGroup gemm_group(const Launch& launch, bool is_bf16, bool input_is
     return group;
 }
 
-/// What of the next launch can run with a lone GEMM and its bias: storing all that it makes as bf16, and a norm whose
+/// What of the next launch can run with a lone GEMM: storing all that it makes as bf16, and a norm whose
 /// result lies where the GEMM touches nothing.
 template <class Program>
 constexpr TailFusion tail_fusion(const Launch& launch, const Launch& next) {
-    if (!launch.direct.is_possible || launch.direct.bias < 0 || launch.norms() > 0 || !launch.gemm.input_is_bf16 ||
+    if (!launch.direct.is_possible || launch.norms() > 0 || !launch.gemm.input_is_bf16 ||
         next.kind != LaunchKind::gemm || next.gemm.input_is_bf16) {
         return TailFusion::none;
     }

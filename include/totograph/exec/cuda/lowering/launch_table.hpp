@@ -6,6 +6,8 @@
 #include <cstddef>
 
 #include <totograph/core/dtype.hpp>
+#include <totograph/exec/cuda/gemm/gemm_group.hpp>
+#include <totograph/exec/cuda/gemm/select.hpp>
 #include <totograph/exec/cuda/gemm/tiles.hpp>
 #include <totograph/exec/cuda/lowering/bf16_states.hpp>
 #include <totograph/exec/cuda/lowering/direct_epilogue.hpp>
@@ -50,6 +52,9 @@ struct LaunchTable {
             Launch& launch = table.launches[i];
             Launch& next = table.launches[i + 1];
             launch.gemm.tail = lowering_detail::tail_fusion<Program>(launch, next);
+            if (!is_compiled(GemmKernel::sm90_cluster, launch.gemm) && !small_tiles_have_tail(launch.gemm)) {
+                launch.gemm.tail = TailFusion::none;
+            }
             next.residual_is_early = lowering_detail::has_early_residual<Program>(next, launch);
         }
         return table;

@@ -108,6 +108,21 @@ constexpr RowRun run_in_place_of(int step, int small, int steps, bool streams) {
     return longest.kept > 1 && is_most ? longest : RowRun{};
 }
 
+/// The GEMMs of a launch as other kernels than skinny ones would compute them.
+template <class Program>
+constexpr GemmGroup group_of_others(const Launch& launch, bool is_bf16) {
+    GemmGroup group;
+    group.m = kernel_of<Program>(launch.first_gemm()).rows();
+    group.k = kernel_of<Program>(launch.first_gemm()).k;
+    group.is_bf16 = is_bf16;
+    group.is_aligned = true;
+    for (int step = launch.first_gemm(); step < launch.end_of_gemms(); ++step) {
+        group.members[static_cast<std::size_t>(group.count++)] = member_of(kernel_of<Program>(step), false);
+        group.is_aligned = group.is_aligned && is_aligned<Program>(step);
+    }
+    return group;
+}
+
 /// The launch that begins at a step, of which only the steps are known.
 template <class Program>
 constexpr Launch next_launch(int step, int steps, bool streams) {
@@ -125,6 +140,9 @@ constexpr Launch next_launch(int step, int steps, bool streams) {
             launch.draws = mixture_draws<Program>(launch);
             launch.count += launch.others();
             launch.kind = launch.draws.is_possible ? LaunchKind::gemm : launch.kind;
+        }
+        if (launch.kind == LaunchKind::skinny && prefers_small_tiles(group_of_others<Program>(launch, streams))) {
+            launch.kind = LaunchKind::gemm;
         }
         return launch;
     }

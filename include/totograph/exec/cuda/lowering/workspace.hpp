@@ -8,6 +8,7 @@
 #include <totograph/core/dtype.hpp>
 #include <totograph/exec/cuda/gemm/cublaslt/gemm_shape.hpp>
 #include <totograph/exec/cuda/gemm/cublaslt/launch.hpp>
+#include <totograph/exec/cuda/gemm/select.hpp>
 #include <totograph/exec/cuda/lowering/launch.hpp>
 #include <totograph/exec/cuda/lowering/lowering.hpp>
 #include <totograph/exec/cuda/lowering/step_relations.hpp>
@@ -16,10 +17,11 @@
 
 namespace totograph::cuda {
 
-/// What cuBLASLt's GEMMs need beside a program's own memory: room for the largest of each.
+/// What GEMMs that are not skinny need beside a program's own memory: room for the largest of each.
 struct Workspace {
     std::size_t accumulators = 0;  ///< Bytes for what cuBLASLt computes and a chain goes on with.
-    std::size_t inputs = 0;        ///< Bytes for its input as bf16.
+    std::size_t inputs = 0;        ///< Bytes for inputs as bf16.
+    std::size_t squares = 0;       ///< Bytes for sums of squares that small tiles leave to the norm of the next launch.
     bool has_cublaslt = false;
 };
 
@@ -40,6 +42,11 @@ constexpr void add_workspace(Workspace& workspace) {
         workspace.accumulators =
             std::max(workspace.accumulators, aligned_size(launch.direct.is_possible ? 0 : accumulators));
         workspace.inputs = std::max(workspace.inputs, aligned_size(is_bf16 ? inputs : 0));
+        workspace.squares = std::max(
+            workspace.squares, aligned_size(small_tiles_leave_squares(launch.gemm)
+                                                ? static_cast<std::size_t>(launch.gemm.m) * sizeof(float) *
+                                                      static_cast<std::size_t>(sm90_small_column_tiles(launch.gemm))
+                                                : 0));
         workspace.has_cublaslt = true;
     }
 }

@@ -7,6 +7,8 @@
 #include <cuda.h>
 #include <cuda_runtime.h>
 
+#include <totograph/exec/cuda/kernels/async_copy.hpp>
+
 // The instructions of compute capability 9.0 that feed tensor cores from shared memory: copies of tiles by a unit of
 // their own, and barriers in shared memory that count bytes. Code for `sm_90a` alone has them.
 
@@ -34,10 +36,6 @@ __global__ void wgmma_probe() {
 CUtensorMap make_tma_descriptor(const void* matrix, std::uint64_t rows, std::uint64_t k, std::uint32_t tile_rows);
 
 #if defined(TOTOGRAPH_HAS_WGMMA)
-
-__device__ __forceinline__ std::uint32_t shared_address(const void* pointer) {
-    return static_cast<std::uint32_t>(__cvta_generic_to_shared(pointer));
-}
 
 /// Barriers in shared memory: a phase ends when all arrivals have come and all bytes that they announced.
 __device__ __forceinline__ void mbarrier_init(std::uint64_t* barrier, int arrivals) {

@@ -1,0 +1,347 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+
+#include <cuda.h>
+#include <cuda_runtime.h>
+
+#include <totograph/core/dtype.hpp>
+#include <totograph/exec/cuda/gemm/epilogue.hpp>
+#include <totograph/exec/cuda/gemm/sm90/mainloop.hpp>
+#include <totograph/exec/cuda/gemm/sm90/ptx.hpp>
+#include <totograph/exec/cuda/gemm/sm90/small_group.hpp>
+#include <totograph/exec/cuda/gemm/sm90/wgmma.hpp>
+#include <totograph/exec/cuda/kernels/element_places.hpp>
+#include <totograph/exec/cuda/kernels/elementwise.hpp>
+#include <totograph/exec/cuda/kernels/kernel_call.hpp>
+#include <totograph/exec/cuda/kernels/packs.hpp>
+#include <totograph/exec/cuda/kernels/reduction.hpp>
+#include <totograph/exec/cuda/kernels/used_extents.hpp>
+#include <totograph/exec/cuda/runtime/dependent_launch.hpp>
+
+// GEMMs of some hundred rows in bf16 with the chain after each, in one kernel. They are bound by how soon a
+// multiprocessor has its part of rows and weights: tiles are small, so that all multiprocessors have one, and the first
+// weights are asked for before the kernel before has ended.
+//
+// One warp copies stages of 64 elements of k to shared memory. Two warpgroups multiply every other stage each, for the
+// products of one wait for each other; their sums meet in shared memory, and all threads run the chain on them. For
+// `wgmma` the weights are rows: of those it takes 64, but any eights of columns, which here are the rows of the input.
+//
+// A GEMM that makes the input of such GEMMs stores it as bf16 as well, and of each row the squares of its 64 columns.
+// The blocks behind it add these up in order, and finish the norm. A kernel for the norm alone adds up in another
+// order, and so do clusters.
+
+namespace totograph::cuda {
+
+/// What the threads of a group's kernel do.
+template <class Group>
+struct SmallRunner;
+template <class Norm, bool has_tail, class... K>
+struct SmallRunner<SmallGroup<Norm, has_tail, K...>> {
+    using Group = SmallGroup<Norm, has_tail, K...>;
+    using Tile = typename Group::Tile;
+
+#if defined(TOTOGRAPH_HAS_WGMMA)
+    static constexpr int steps = (Group::k + Tile::k - 1) / Tile::k;  // what lies behind k arrives as zeros
+    static_assert(steps >= Tile::warpgroups);
+
+    struct Barriers {
+        std::uint64_t full[Tile::stages];
+        std::uint64_t empty[Tile::stages];
+    };
+
+    /// Calls `use(kernel, member, column)` for the GEMM of the block's tile: the kernel as a pointer to its type, its
+    /// number, and the tile's first column, of a pair of each of the two.
+    template <class Use>
+    static __device__ __forceinline__ void with_gemm(const Use& use) {
+        int tile = static_cast<int>(blockIdx.x) / Group::row_tiles;
+        int member = 0;
+        const auto try_one = [&]<class Kernel>(Kernel* kernel) {
+            if (tile >= 0 && tile < Group::template column_tiles<Kernel>) {
+                use(kernel, member, tile * Group::template tile_columns<Kernel>);
+            }
+            tile -= Group::template column_tiles<Kernel>;
+            ++member;
+        };
+        (try_one(static_cast<K*>(nullptr)), ...);
+    }
+    static __device__ __forceinline__ int first_row() {
+        return static_cast<int>(blockIdx.x) % Group::row_tiles * Tile::m;
+    }
+
+    /// Copies stages as long as there are any: one thread does.
+    static __device__ __forceinline__ void run_producer(const typename Group::Parameters& parameters, std::byte* tiles,
+                                                        Barriers& barriers) {
+        with_gemm([&]<class Kernel>(Kernel*, int member, int column) {
+            const auto copy_weights = [&](int step, int stage) {
+                std::byte* const to = tiles + stage * Tile::stage_bytes;
+                mbarrier_arrive_expect_tx(&barriers.full[stage], Tile::stage_bytes);
+                constexpr int factors = Kernel::kernel.accumulators;
+#pragma unroll
+                for (int factor = 0; factor < factors; ++factor) {
+                    tma_load(parameters.weights[member], to + factor * (Tile::column_bytes / factors),
+                             &barriers.full[stage], step * Tile::k,
+                             column + factor * static_cast<int>(Kernel::kernel.columns()));
+                }
+            };
+            const auto copy_rows = [&](int step, int stage) {
+                tma_load(parameters.input, tiles + stage * Tile::stage_bytes + Tile::column_bytes,
+                         &barriers.full[stage], step * Tile::k, first_row());
+            };
+            // Weights do not depend on the kernel before this one. Not those of all stages are asked for early: behind
+            // them, the first rows arrive later.
+            constexpr int first_steps = std::min(steps, Tile::stages);
+            constexpr int early = std::min(first_steps, 3);
+            for (int step = 0; step < early; ++step) {
+                copy_weights(step, step);
+            }
+            wait_for_predecessor();
+            for (int step = 0; step < first_steps; ++step) {
+                if (step >= early) {
+                    copy_weights(step, step);
+                }
+                copy_rows(step, step);
+            }
+            PipelineState<Tile::stages> state;
+            for (int step = Tile::stages; step < steps; ++step) {
+                mbarrier_wait(&barriers.empty[state.stage], state.parity);
+                copy_weights(step, state.stage);
+                copy_rows(step, state.stage);
+                state.advance();
+            }
+        });
+    }
+
+    /// The sums of a warpgroup: of its thread, `acc[4 j + 2 h + i]` is column `16 warp + lane / 4 + 8 h`, row
+    /// `8 j + 2 (lane % 4) + i` of the tile.
+    using Accumulators = float[Tile::m / 2];
+
+    /// Multiplies every other stage.
+    static __device__ __forceinline__ void multiply(const std::byte* tiles, Barriers& barriers, Accumulators& acc) {
+        const int which = static_cast<int>(threadIdx.x) / warpgroup_size;
+        const bool releases = threadIdx.x % warpgroup_size == 0;
+        int stage = which;
+        std::uint32_t parity = 0;
+#pragma unroll 1
+        for (int step = which; step < steps; step += Tile::warpgroups) {
+            mbarrier_wait(&barriers.full[stage], parity);
+            const std::byte* const tile = tiles + stage * Tile::stage_bytes;
+            const std::uint64_t columns = wgmma_descriptor(tile);
+            const std::uint64_t rows = wgmma_descriptor(tile + Tile::column_bytes);
+            wgmma_fence();
+#pragma unroll
+            for (int part = 0; part < Tile::k / 16; ++part) {
+                // 16 elements are 32 bytes, of which an operand's description counts sixteenths.
+                wgmma_m64(acc, columns + 2U * part, rows + 2U * part, step > which || part > 0 ? 1 : 0);
+            }
+            wgmma_commit();
+            // The other warpgroup multiplies meanwhile: sooner filled again, a stage is worth more.
+            wgmma_wait<0>();
+            if (releases) {
+                mbarrier_arrive(&barriers.empty[stage]);
+            }
+            stage += Tile::warpgroups;
+            if (stage >= Tile::stages) {
+                stage = which;
+                parity ^= 1U;
+            }
+        }
+    }
+
+    /// Leaves the sums of a warpgroup in shared memory.
+    static __device__ __forceinline__ void store(const Accumulators& acc, float* sums) {
+        const int lane = static_cast<int>(threadIdx.x) % 32;
+        float* const to = sums + static_cast<int>(threadIdx.x) / warpgroup_size * (Tile::m * Tile::sum_stride) +
+                          static_cast<int>(threadIdx.x) % warpgroup_size / 32 * 16 + lane / 4 +
+                          lane % 4 * 2 * Tile::sum_stride;
+#pragma unroll
+        for (int i = 0; i < Tile::m / 2; ++i) {
+            to[(i / 4 * 8 + i % 2) * Tile::sum_stride + i / 2 % 2 * 8] = acc[i];
+        }
+    }
+    /// Eight neighbouring columns of a row of the tile.
+    static __device__ __forceinline__ Pack<float, 8> load_sums(const float* sums, int row, int column) {
+        const float* const from = sums + row * Tile::sum_stride + column;
+        Pack<float, 8> total = load_pack<1, 8, true>(from);
+#pragma unroll
+        for (int which = 1; which < Tile::warpgroups; ++which) {
+            const auto other = load_pack<1, 8, true>(from + which * (Tile::m * Tile::sum_stride));
+#pragma unroll
+            for (int i = 0; i < 8; ++i) {
+                total.lane[i] += other.lane[i];
+            }
+        }
+        return total;
+    }
+
+    /// A barrier of those that multiply.
+    static __device__ __forceinline__ void wait_for_all_sums() {
+        asm volatile("bar.sync 1, %0;" ::"n"(Tile::mma_threads) : "memory");
+    }
+
+    /// Multiplies and runs the chain: a thread has eight columns of some rows.
+    template <class Kernel>
+    static __device__ __forceinline__ void compute(const typename Group::Parameters& parameters, const KernelCall& call,
+                                                   int first_column, std::byte* tiles, Barriers& barriers) {
+        constexpr int chunks = Group::template tile_columns<Kernel> / 8;
+        constexpr int rows_at_once = Tile::mma_threads / chunks;
+        constexpr int each = (Tile::m + rows_at_once - 1) / rows_at_once;
+        constexpr auto all_columns = static_cast<int>(Kernel::kernel.columns());
+        constexpr bool columns_are_whole = all_columns % Group::template tile_columns<Kernel> == 0;
+        constexpr bool rows_are_whole = Group::m % Tile::m == 0 && Tile::m % rows_at_once == 0;
+        using Epilogues = RowsEpilogue<Kernel, 8, each>;
+        const int chunk = static_cast<int>(threadIdx.x) % chunks;
+        const int own_row = static_cast<int>(threadIdx.x) / chunks;
+        const bool has_column = columns_are_whole || first_column + chunk * 8 < all_columns;
+        // What does not exist reads something that does, and is not stored.
+        const int column =
+            columns_are_whole ? first_column + chunk * 8 : min(first_column + chunk * 8, all_columns - 8);
+        const auto row_of_tile = [&](int i) {
+            const int row = own_row + i * rows_at_once;
+            return rows_are_whole ? row : min(row, Tile::m - 1);
+        };
+        const auto row_at = [&](int i) {
+            const int row = first_row() + row_of_tile(i);
+            return rows_are_whole ? row : min(row, Group::m - 1);
+        };
+        const auto exists = [&](int i) {
+            const int row = own_row + i * rows_at_once;
+            return has_column && (rows_are_whole || (row < Tile::m && first_row() + row < Group::m));
+        };
+        const Epilogues epilogue(call);
+        if constexpr (Group::has_norm) {
+            finish_norm(parameters);
+        }
+        Epilogues::touch_columns(call, column);
+        epilogue.touch_tables_at(column, row_at);
+
+        Accumulators acc;
+        multiply(tiles, barriers, acc);
+        auto* const sums = reinterpret_cast<float*>(tiles);
+        wait_for_all_sums();  // all stages have been read
+        store(acc, sums);
+        const auto chosen = epilogue.choose_rows(row_at);
+        typename Epilogues::Operands operands[each];
+        epilogue.load(column, chosen, operands);
+        wait_for_all_sums();
+        epilogue.finish(
+            column, chosen, operands,
+            [&](int i, auto factor) {
+                return load_sums(sums, row_of_tile(i), chunk * 8 + factor * Group::template tile_columns<Kernel>);
+            },
+            exists,
+            [&](int i, const auto& result) {
+                if constexpr (Group::leaves_tail) {
+                    leave_tail(parameters, first_row() + own_row + i * rows_at_once, column, has_column, exists(i),
+                               result);
+                }
+            });
+    }
+
+    /// Finishes the norm of the tile's rows: all blocks of these rows store the same numbers, and read their own.
+    static __device__ __forceinline__ void finish_norm(const typename Group::Parameters& parameters) {
+        constexpr int parts = (Group::k + Tile::n - 1) / Tile::n;
+        const int row = first_row() + static_cast<int>(threadIdx.x);
+        if (parameters.squares_of_input == nullptr || static_cast<int>(threadIdx.x) >= Tile::m || row >= Group::m) {
+            return;
+        }
+        const KernelCall& call = parameters.norm;
+        const OperandPointers<Epilogue<Norm>> after(call);
+        float total = 0;
+#pragma unroll
+        for (int part = 0; part < parts; ++part) {
+            total += parameters.squares_of_input[part * Group::m + row];
+        }
+        const auto place = place_of<Norm, RowsOf<Norm>>(static_cast<Offset<Norm>>(row));
+        call.output.get<float>(positions_of<Norm>(call))[offset_of<Norm, StridesOfOutput<Norm>>(place)] =
+            finish_row<Norm>(after, place, total);
+    }
+
+    /// Leaves eight columns of a row to the next launch. Eight threads that are neighbours have those of a tile.
+    static __device__ __forceinline__ void leave_tail(const typename Group::Parameters& parameters, int row, int column,
+                                                      bool has_column, bool exists, const Pack<float, 8>& result) {
+        static_assert(((K::kernel.accumulators == 1 && std::is_same_v<Output<K>, float>)&&...),
+                      "totograph: what the next launch begins with is made of one GEMM that is stored as f32.");
+        if (parameters.stored == nullptr) {
+            return;
+        }
+        float square = 0;
+#pragma unroll
+        for (int i = 0; i < 8; ++i) {
+            square += has_column ? result.lane[i] * result.lane[i] : 0.0F;
+        }
+        square = sum_of_group<8>(square);
+        if (exists) {
+            constexpr int columns = std::max({static_cast<int>(K::kernel.columns())...});
+            store_pack<1, true>(parameters.stored + static_cast<std::size_t>(row) * columns + column,
+                                stored_as<BFloat16>(result));
+            if (parameters.squares != nullptr && column % Tile::n == 0) {
+                parameters.squares[column / Tile::n * Group::m + row] = square;
+            }
+        }
+    }
+
+    /// Whether the block's tile has a row in use. All threads call it.
+    static __device__ __forceinline__ bool has_rows(const KernelCall& call) {
+        using First = typename Group::First;
+        const UsedExtents<First> used(call);
+        if (used.is_all()) {
+            return true;
+        }
+        const int row = first_row() + static_cast<int>(threadIdx.x);
+        static_assert(Tile::m <= Tile::threads);
+        return __syncthreads_or(static_cast<int>(threadIdx.x) < Tile::m && row < Group::m &&
+                                used.template has<UsedExtents<First>::rows>(static_cast<Offset<First>>(row))) != 0;
+    }
+
+    static __device__ __forceinline__ void run(const typename Group::Parameters& parameters) {
+        extern __shared__ std::byte memory[];
+        __shared__ Barriers barriers;
+        std::byte* const tiles = memory + (1024 - shared_address(memory) % 1024) % 1024;
+        constexpr int producer = Tile::mma_threads;
+        if (threadIdx.x == producer) {
+            prefetch_tma_descriptor(parameters.input);
+            with_gemm(
+                [&]<class Kernel>(Kernel*, int member, int) { prefetch_tma_descriptor(parameters.weights[member]); });
+            for (int stage = 0; stage < Tile::stages; ++stage) {
+                mbarrier_init(&barriers.full[stage], 1);
+                mbarrier_init(&barriers.empty[stage], 1);
+            }
+            fence_mbarrier_init();
+        }
+        __syncthreads();
+        if constexpr (Group::is_bounded) {
+            if (!has_rows(parameters.calls[0])) {
+                wait_for_predecessor();
+                launch_dependents();
+                return;
+            }
+        }
+        if (threadIdx.x >= producer) {
+            if (threadIdx.x == producer) {
+                run_producer(parameters, tiles, barriers);
+            }
+            return;
+        }
+        wait_for_predecessor();
+        launch_dependents();
+        with_gemm([&]<class Kernel>(Kernel*, int member, int column) {
+            compute<Kernel>(parameters, parameters.calls[member], column, tiles, barriers);
+        });
+    }
+#else
+    static __device__ void run(const typename Group::Parameters&) {}  // never launched
+#endif
+};
+
+template <class Group>
+__global__ void __launch_bounds__(Group::Tile::threads, Group::Tile::m > Sm90SmallTile::most_m_of_two ? 1 : 2)
+    sm90_small_kernel(const __grid_constant__ typename Group::Parameters parameters) {
+    SmallRunner<Group>::run(parameters);
+}
+
+}  // namespace totograph::cuda
