@@ -34,6 +34,14 @@ constexpr bool warps_share_keys() {
 }
 static_assert(!warps_share_keys<suffixes_of(64)>() && warps_share_keys<suffixes_of(64, 130)>());
 static_assert(warps_share_keys<few_samples>() && warps_share_keys<few_samples_of(256)>());
+template <AttentionSize size>
+constexpr int warps() {
+    int result = 0;
+    visit_attention<FilledCaches<size, 3>>([&]<class K>(K*) { result = tg::cuda::tile_detail::warps_of_block<K>; });
+    return result;
+}
+static_assert(warps<sixteen_warps>() == 16 && warps<few_samples>() == 8 && warps<few_samples_of(128)>() == 8);
+static_assert(warps<few_samples_of(208)>() == 4);
 static_assert(stages<few_samples>(228) == 3 && stages<few_samples>(164) == 2 && stages<few_samples>(100) == 3);
 static_assert(stages<few_samples_of(128)>(228) == 3 && stages<few_samples_of(128)>(100) == 3);
 static_assert(stages<few_samples_of(256)>(228) == 3 && stages<few_samples_of(256)>(100) == 1);

@@ -98,8 +98,8 @@ TEST_CASE("warps share the keys of a long prefix where samples or blocks are few
     CHECK(warps_share_keys(prefill(5, 128, 64)));
     CHECK_FALSE(warps_share_keys(prefill(6, 128, 64)));
     CHECK_FALSE(warps_share_keys(prefill(1, 127, 64)));
-    CHECK(tile_warps_of(prefill(1, 352, 64)) == 8);
-    CHECK(tile_warps_of(prefill(1, 353, 64)) == 4);
+    CHECK(tile_warps_of(prefill(1, 352, 64), true) == 8);
+    CHECK(tile_warps_of(prefill(1, 353, 64), true) == 4);
     // Those that share a suffix do not.
     Kernel cached = decode(1, 1, 64, 400);
     cached.iteration[3] = 47;
@@ -121,7 +121,7 @@ TEST_CASE("tiles are staged as they lie in memory where positions have one opera
 }
 
 TEST_CASE("a block has all positions where they are up to 96") {
-    const auto warps = [](Index positions) { return tile_warps_of(prefill(64, positions, 64)); };
+    const auto warps = [](Index positions) { return tile_warps_of(prefill(64, positions, 64), true); };
     CHECK(warps(3) == 4);
     CHECK(warps(64) == 4);
     CHECK(warps(65) == 5);
@@ -129,17 +129,29 @@ TEST_CASE("a block has all positions where they are up to 96") {
     CHECK(warps(81) == 6);
     CHECK(warps(96) == 6);
     CHECK(warps(97) == 4);
-    CHECK(tile_warps_of(decode(96, 7, 64)) == 4);
+    CHECK(tile_warps_of(decode(96, 7, 64), true) == 4);
 }
 
-TEST_CASE("eight warps share keys where blocks are few and heads are narrow") {
+TEST_CASE("eight or sixteen warps share keys where blocks are few and heads are narrow") {
+    const auto warps = [](Index samples, Index variates, Index head_dim, bool keys_are_bf16 = true) {
+        return tile_warps_of(decode(samples, variates, head_dim, 128), keys_are_bf16);
+    };
     // 12 heads of 22 variates are 264 blocks.
-    CHECK(tile_warps_of(decode(16, 22, 64, 128)) == 8);
-    CHECK(tile_warps_of(decode(16, 23, 64, 128)) == 4);
-    CHECK(tile_warps_of(decode(17, 11, 64, 128)) == 8);
-    CHECK(tile_warps_of(decode(17, 12, 64, 128)) == 4);
-    CHECK(tile_warps_of(decode(16, 22, 80, 128)) == 4);
-    CHECK(tile_warps_of(decode(16, 22, 64, 127)) == 4);
+    CHECK(warps(16, 22, 64) == 8);
+    CHECK(warps(16, 23, 64) == 4);
+    CHECK(warps(17, 11, 64) == 8);
+    CHECK(warps(17, 12, 64) == 4);
+    CHECK(tile_warps_of(decode(16, 22, 64, 127), true) == 4);
+    // Of 132 multiprocessors, half have a block. In f32 and tf32 sixteen warps would have too few registers.
+    CHECK(warps(16, 5, 64) == 16);
+    CHECK(warps(16, 6, 64) == 8);
+    CHECK(warps(16, 5, 64, false) == 8);
+    // Wider heads, where no multiprocessor has two blocks.
+    CHECK(warps(16, 11, 80) == 8);
+    CHECK(warps(16, 12, 80) == 4);
+    CHECK(warps(16, 11, 128) == 8);
+    CHECK(warps(16, 1, 144) == 4);
+    CHECK(warps(16, 11, 80, false) == 4);
 }
 
 TEST_CASE("heads too wide for tiles take blocks, however many queries there are") {

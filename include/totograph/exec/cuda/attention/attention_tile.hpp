@@ -52,7 +52,7 @@ public:
     static constexpr int own_dimensions = head_dim / 4;
     static constexpr int run = rows_are_staged ? 2 : run_of_dimensions<head_dim>;
     /// Of warps that share queries.
-    static constexpr auto warps = static_cast<int>(tile_warps_of(K::kernel));
+    static constexpr auto warps = static_cast<int>(tile_warps_of(K::kernel, storage_of<K>.keys_are_bf16));
     /// Whether the queries lie in shared memory, once for all warps.
     static constexpr bool shares_queries = head_dim > AttentionLimits::most_head_dim;
     using SharedQueries = typename QueryRows<head_dim>::Rows;
@@ -148,8 +148,6 @@ public:
                     total += value;
                 }
             }
-            total += __shfl_xor_sync(0xffffffffU, total, 1);
-            total += __shfl_xor_sync(0xffffffffU, total, 2);
             total_[half] = total_[half] * shrink + total;
             largest_[half] = largest;
 #pragma unroll
@@ -204,7 +202,7 @@ public:
             const float shrink = weight_of(largest_[half], largest);
             const float weight = weight_of(scores[half], largest);
             largest_[half] = largest;
-            total_[half] = total_[half] * shrink + weight;
+            total_[half] = total_[half] * shrink + (quarter_of_lane() == 0 ? weight : 0.0F);
 #pragma unroll
             for (int pack = 0; pack < own_dimensions / run; ++pack) {
                 const auto value = load_suffix(suffix.value, half, pack).floats();
@@ -227,7 +225,8 @@ public:
                 continue;
             }
             using To = std::remove_pointer_t<decltype(out)>;
-            const float scale = total_[half] > 0 ? 1.0F / total_[half] : 0.0F;
+            const float total = sum_of_group<4>(total_[half]);
+            const float scale = total > 0 ? 1.0F / total : 0.0F;
 #pragma unroll
             for (int pack = 0; pack < own_dimensions / run; ++pack) {
                 Pack<float, run> some;
@@ -255,7 +254,7 @@ public:
 #pragma unroll
         for (int half = 0; half < 2; ++half) {
             parts.largest[half][warp][lane] = largest_[half];
-            parts.total[half][warp][lane] = total_[half];
+            parts.total[half][warp][lane] = sum_of_group<4>(total_[half]);
 #pragma unroll
             for (int pack = 0; pack < own_dimensions / run; ++pack) {
 #pragma unroll
@@ -344,7 +343,7 @@ private:
 
     Queries query_;
     float largest_[2] = {-std::numeric_limits<float>::infinity(), -std::numeric_limits<float>::infinity()};
-    float total_[2] = {};
+    float total_[2] = {};  ///< Of the keys whose scores this lane has.
     float accumulators_[widths][4] = {};
 };
 

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
+#include <type_traits>
 
 #include <totograph/exec/cuda/attention/attention_sizes.hpp>
 #include <totograph/exec/cuda/attention/staged_rows.hpp>
@@ -17,9 +19,9 @@
 #include <totograph/exec/cuda/kernels/reduction.hpp>
 
 // The keys of a block whose warps share them. Each warp has stages of shared memory of its own and never waits for the
-// others: of four or eight warps it takes every fourth or eighth sixteen keys, first of the prefix, then of the suffix.
-// Where each query has a suffix of its own, sixteen keys are those of several queries, or positions, one after the
-// other: tensor cores multiply all of them by all queries, and only a query's own ones count.
+// others: of four warps it takes every fourth sixteen keys, first of the prefix, then of the suffix; and so of eight
+// and of sixteen. Where each query has a suffix of its own, sixteen keys are those of several queries, or positions,
+// one after the other: tensor cores multiply all of them by all queries, and only a query's own ones count.
 
 namespace totograph::cuda::tile_detail {
 
@@ -28,6 +30,10 @@ template <class K>
 class KeyStream {
     using Key = typename K::Key;
     using Rows = StagedRowsOf<K>;
+    using Matrix = decltype(Rows::key);
+    using Pieces = LanePieces<Matrix>;
+    /// Whether what a lane copies is found from one place in memory and one in shared memory.
+    static constexpr bool copies_are_alike = K::is_aligned && Pieces::are_alike;
     static constexpr int rows_of_stage = queries_of_warp;
     static constexpr bool shares_suffix = AttentionSizes<K>::has_suffix && !has_suffix_per_query<K>;
     /// Keys of the suffix that stand at one position.
@@ -44,8 +50,9 @@ public:
           warp_(static_cast<int>(threadIdx.x) / warp_size),
           stages_(stages),
           rows_(static_cast<Rows*>(memory) + warp_ * stages),
-          prefix_key_(shared_rows<K, 1>(call, place)),
-          prefix_value_(shared_rows<K, 2>(call, place)) {
+          stage_address_(computed_once(shared_address(rows_))),
+          prefix_key_(computed_once(shared_rows<K, 1>(call, place)(0) + offset_of_copy<1>(0))),
+          prefix_value_(computed_once(shared_rows<K, 2>(call, place)(0) + offset_of_copy<2>(0))) {
         static_assert(most_stages<K> == 3, "totograph: up to three stages are waited for.");
         for (int turn = 0; turn < stages; ++turn) {
             copy(turn, turn);
@@ -61,8 +68,12 @@ public:
         suffix_count_ = suffix_count;
         suffix_items_ = (suffix_count * rows_of_position + rows_of_stage - 1) / rows_of_stage;
         if constexpr (AttentionSizes<K>::has_suffix) {
-            suffix_key_ = call_.operands[suffix_key].template get<Key>(positions_of<K>(call_));
-            suffix_value_ = call_.operands[suffix_value].template get<Key>(positions_of<K>(call_));
+            QueryPlace first = place_.shared();
+            if constexpr (has_suffix_per_query<K>) {
+                first.sample = place_.first_query();
+            }
+            suffix_key_ = first_row<suffix_key>(first);
+            suffix_value_ = first_row<suffix_value>(first);
         }
         replace_early_copies();
         int stage = 0;
@@ -77,7 +88,7 @@ public:
             } else if constexpr (shares_suffix) {
                 add_suffix(attention, rows, suffix_count - (item - prefix_items_) * rows_of_stage);
             } else if constexpr (has_suffix_per_query<K>) {
-                add_own(attention, rows, (item - prefix_items_) * rows_of_stage);
+                add_own(attention, rows, stage, (item - prefix_items_) * rows_of_stage);
             }
             __syncwarp();
             copy(turn + stages_, stage);
@@ -149,66 +160,130 @@ private:
 
     /// Lets queries attend to keys of their own, which begin with number `first`.
     template <class Attention>
-    __device__ __forceinline__ void add_own(Attention& attention, Rows& rows, int first) const {
-        rows.without_infinite_values();
+    __device__ __forceinline__ void add_own(Attention& attention, Rows& rows, int stage, int first) const {
+        if constexpr (copies_are_alike) {
+            if (!pieces_.are_finite_at(address_of(stage) + sizeof(Matrix))) {
+                rows.without_infinite_values();
+            }
+        } else {
+            rows.without_infinite_values();
+        }
+        // A bit for each of the sixteen keys, of which every so manieth belongs to a query.
+        constexpr auto all = static_cast<unsigned>(rows_of_position);
+        constexpr unsigned of_one_query = [] {
+            unsigned bits = 0;
+            for (int key = 0; key < rows_of_stage; key += rows_of_position) {
+                bits |= 1U << key;
+            }
+            return bits;
+        }();
+        const int left = suffix_count_ * rows_of_position - first;
+        const unsigned exist = left < rows_of_stage ? (1U << left) - 1U : 0xffffU;
+        const unsigned begun = static_cast<unsigned>(first) % all;
+        unsigned own[2];
+#pragma unroll
+        for (unsigned half = 0; half < 2; ++half) {
+            const unsigned query = static_cast<unsigned>(row_of_lane()) + half * 8;
+            const unsigned next = query >= begun ? query - begun : query + all - begun;
+            const bool exists = half * 8 < all && query < all;
+            own[half] = exists ? (of_one_query << next & exist) >> quarter_of_lane() * 2 : 0U;
+        }
         attention.template add<rows_of_stage>(rows, false, [&](int score) {
-            const int key = first + key_of_score(score);
-            const int query = row_of_lane() + query_of_score(score) * 8;
-            return key % rows_of_position == query && key / rows_of_position < suffix_count_;
+            // As `key_of_score`, without what the quarter adds.
+            return (own[query_of_score(score)] >> (score / 4 * 8 + score % 2) & 1U) != 0;
         });
     }
 
     /// Begins to copy what is for a turn, if there is anything.
     __device__ __forceinline__ void copy(int turn, int stage) const {
         const int item = item_of(turn);
-        Rows& to = rows_[stage];
         const int own = item - prefix_items_;
         if (own < 0) {
-            copy_rows(to, prefix_key_, prefix_value_, item * rows_of_stage, prefix_count_);
+            copy_rows<1, 2>(stage, prefix_key_, prefix_value_, item * rows_of_stage, prefix_count_);
         } else if (own < suffix_items_) {
             if constexpr (shares_suffix) {
-                copy_rows(to, SharedRows<K, suffix_key>{suffix_key_, place_},
-                          SharedRows<K, suffix_value>{suffix_value_, place_}, own * rows_of_stage, suffix_count_);
+                copy_rows<suffix_key, suffix_value>(stage, suffix_key_, suffix_value_, own * rows_of_stage,
+                                                    suffix_count_);
             } else if constexpr (has_suffix_per_query<K>) {
-                copy_rows(to, OwnRows<suffix_key>{suffix_key_, place_}, OwnRows<suffix_value>{suffix_value_, place_},
-                          own * rows_of_stage, suffix_count_ * rows_of_position);
+                copy_own(stage, own * rows_of_stage);
             }
         }
         commit_copies();
     }
 
-    /// Where the rows of suffixes lie that each query has for itself; null where there is no such query.
+    /// The address of a stage.
+    [[nodiscard]] __device__ __forceinline__ std::uint32_t address_of(int stage) const {
+        return stage_address_ + static_cast<std::uint32_t>(stage) * static_cast<std::uint32_t>(sizeof(Rows));
+    }
+
+    /// From one row of an operand to the next along an axis: 1 is that of samples, 3 that of positions.
+    template <int which, std::size_t axis>
+    static constexpr auto stride_of =
+        static_cast<Offset<K>>(K::kernel.operands[static_cast<std::size_t>(which)].strides[axis]);
+    /// Where the `i`th piece lies that a lane copies, counted from the first row.
     template <int which>
-    struct OwnRows {
-        const Key* base;
-        const TilePlace<K>& place;
+    static __device__ __forceinline__ Offset<K> offset_of_copy(unsigned i) {
+        return static_cast<Offset<K>>(Pieces::row(i)) * stride_of<which, 3> +
+               static_cast<Offset<K>>(Pieces::piece(i)) * Matrix::piece_elements;
+    }
+    /// The first row of a suffix.
+    template <int which>
+    [[nodiscard]] __device__ __forceinline__ const Key* first_row(const QueryPlace& first) const {
+        const Key* const rows =
+            call_.operands[which].template get<Key>(positions_of<K>(call_)) + row_of<K, which>(first, first.variate, 0);
+        return computed_once(shares_suffix ? rows + offset_of_copy<which>(0) : rows);
+    }
 
-        __device__ __forceinline__ const Key* operator()(int number) const {
-            QueryPlace own = place.shared();
-            own.sample = place.first_query() + number % rows_of_position;
-            return own.sample < place.used_queries()
-                       ? base + row_of<K, which>(own, own.variate, number / rows_of_position)
-                       : nullptr;
-        }
-    };
-
-    /// Begins to copy keys from number `first` on that come before number `end`, and their values.
-    template <class KeyRows, class ValueRows>
-    __device__ __forceinline__ void copy_rows(Rows& to, const KeyRows& key_row, const ValueRows& value_row, int first,
-                                              int end) const {
-        using Matrix = decltype(to.key);
-        constexpr int pieces = Matrix::pieces;
+    /// Begins to copy sixteen keys from number `first` on, of those before number `end`, and their values.
+    /// @param keys, values  where the first piece lies that this lane copies of the first sixteen of all
+    template <int key, int value>
+    __device__ __forceinline__ void copy_rows(int stage, const Key* keys, const Key* values, int first, int end) const {
+        const Key* const from_key = keys + static_cast<Offset<K>>(first) * stride_of<key, 3>;
+        const Key* const from_value = values + static_cast<Offset<K>>(first) * stride_of<value, 3>;
+        const auto copy_all = [&](const auto& exists) {
 #pragma unroll
-        for (int i = 0; i < rows_of_stage * pieces / warp_size; ++i) {
-            const int lane_item = static_cast<int>(threadIdx.x) % warp_size + i * warp_size;
-            const int row = lane_item / pieces;
-            const int piece = lane_item % pieces;
-            const Key* const key = key_row(first + row);
-            if (first + row < end && key != nullptr) {
-                const int dimension = piece * Matrix::piece_elements;
-                to.key.template copy_piece<K::is_aligned>(row, piece, key + dimension);
-                to.value.template copy_piece<K::is_aligned>(row, piece, value_row(first + row) + dimension);
+            for (unsigned i = 0; i < Pieces::count; ++i) {
+                copy_piece(stage, i, from_key + (offset_of_copy<key>(i) - offset_of_copy<key>(0)),
+                           from_value + (offset_of_copy<value>(i) - offset_of_copy<value>(0)), exists(i));
             }
+        };
+        if (first + rows_of_stage <= end) {
+            copy_all([](unsigned) { return true; });
+        } else {
+            copy_all([&](unsigned i) { return first + Pieces::row(i) < end; });
+        }
+    }
+
+    /// The same of suffixes that each query has for itself: at each position, the keys of all queries.
+    __device__ __forceinline__ void copy_own(int stage, int first) const {
+        constexpr auto all = static_cast<unsigned>(rows_of_position);
+        const int queries_in_use = place_.used_queries() - place_.first_query();
+#pragma unroll
+        for (unsigned i = 0; i < Pieces::count; ++i) {
+            const auto number = static_cast<unsigned>(first + Pieces::row(i));
+            const auto query = static_cast<Offset<K>>(number % all);
+            const auto position = static_cast<Offset<K>>(number / all);
+            const auto offset_in = [&]<int which>(std::integral_constant<int, which>) {
+                return query * stride_of<which, 1> + position * stride_of<which, 3> +
+                       static_cast<Offset<K>>(Pieces::piece(i)) * Matrix::piece_elements;
+            };
+            copy_piece(stage, i, suffix_key_ + offset_in(std::integral_constant<int, suffix_key>()),
+                       suffix_value_ + offset_in(std::integral_constant<int, suffix_value>()),
+                       query < queries_in_use && position < suffix_count_);
+        }
+    }
+
+    /// Begins to copy a piece of keys, and of values, where they exist. What does not exist counts for nobody: it
+    /// becomes zeros where that needs no branch, else it stays as it was.
+    __device__ __forceinline__ void copy_piece(int stage, unsigned i, const Key* key, const Key* value,
+                                               bool exists) const {
+        if constexpr (copies_are_alike) {
+            const std::uint32_t to = pieces_.at(address_of(stage), i);
+            copy_async_or_zeros(to, key, exists);
+            copy_async_or_zeros(to + static_cast<std::uint32_t>(sizeof(Matrix)), value, exists);
+        } else if (exists) {
+            rows_[stage].key.template copy_piece<K::is_aligned>(Pieces::row(i), Pieces::piece(i), key);
+            rows_[stage].value.template copy_piece<K::is_aligned>(Pieces::row(i), Pieces::piece(i), value);
         }
     }
 
@@ -217,9 +292,11 @@ private:
     int warp_;
     int stages_;
     Rows* rows_;
-    SharedRows<K, 1> prefix_key_;
-    SharedRows<K, 2> prefix_value_;
-    const Key* suffix_key_ = nullptr;
+    Pieces pieces_;
+    std::uint32_t stage_address_;
+    const Key* prefix_key_;  ///< Where the first piece lies that this lane copies.
+    const Key* prefix_value_;
+    const Key* suffix_key_ = nullptr;  ///< The same of a suffix that all share; else the first row of all.
     const Key* suffix_value_ = nullptr;
     int prefix_count_ = prefix_capacity;
     int prefix_items_ = (prefix_capacity + rows_of_stage - 1) / rows_of_stage;

@@ -45,7 +45,8 @@ struct AttentionLimits {
     static constexpr Index block_keys_together = 2;  ///< Keys of a thread whose loads are on their way together.
     /// Blocks that share the keys of a query at most, and of a step: two for each multiprocessor of an H100.
     static constexpr Index block_most_parts = 8;
-    static constexpr Index block_most_of_step = 264;
+    static constexpr Index multiprocessors = 132;  ///< Of an H100.
+    static constexpr Index block_most_of_step = 2 * multiprocessors;
     static constexpr Index block_wide_key_lanes = 8;  ///< Of wide heads, which tiles cannot hold.
     static constexpr Index block_lane_unit = 8;       ///< Elements of 16 bits that a lane reads at once.
     static constexpr Index most_head_dim = 128;       ///< Registers of a thread hold its part of an output row.
@@ -67,8 +68,10 @@ struct AttentionLimits {
     static constexpr Index tile_queries = 64;  ///< Of a block, 16 a warp.
     static constexpr Index tile_warp_queries = 16;
     static constexpr Index tile_most_warps = 6;
-    /// Eight warps that share keys would need more registers and shared memory for wider heads.
-    static constexpr Index tile_most_head_dim_of_eight = 64;
+    /// More warps that share keys would need more registers and shared memory for wider heads: sixteen, or eight, or
+    /// eight where a multiprocessor has no other block.
+    static constexpr Index tile_most_head_dim_of_many = 64;
+    static constexpr Index tile_most_head_dim_of_eight_alone = 128;
     /// From so many keys on it pays that the warps of a block share them, where queries are few.
     static constexpr Index tile_fewest_shared_keys = 128;
     static constexpr Index tile_row_padding = 16;  ///< Bytes after each row in shared memory.
@@ -172,18 +175,24 @@ constexpr bool warps_share_keys(const AnyKernel& kernel) {
 }
 
 /// Warps of a block of tiles, 16 queries each: four, or as many as keep up to 96 queries together. Those of two blocks
-/// would read all keys twice, the second one for a few. Of warps that share keys eight, where blocks are few.
+/// would read all keys twice, the second one for a few. Of warps that share keys eight, where blocks are few, and
+/// sixteen where half of the multiprocessors would have none.
 template <class AnyKernel>
-constexpr Index tile_warps_of(const AnyKernel& kernel) {
+constexpr Index tile_warps_of(const AnyKernel& kernel, bool keys_are_bf16) {
     using Limits = AttentionLimits;
     constexpr Index usual = Limits::tile_queries / Limits::tile_warp_queries;
     const Index positions = kernel.iteration[3];
     if (warps_share_keys(kernel)) {
         const Index together = queries_of_keys(kernel);
         const Index blocks = queries_of(kernel) / together * divide_rounding_up(together, Limits::tile_warp_queries);
-        const bool are_few =
-            kernel.attention.head_dim <= Limits::tile_most_head_dim_of_eight && blocks <= Limits::block_most_of_step;
-        return are_few ? 2 * usual : usual;
+        const Index head_dim = kernel.attention.head_dim;
+        const bool is_narrow = head_dim <= Limits::tile_most_head_dim_of_many;
+        const bool fits_alone = keys_are_bf16 && head_dim <= Limits::tile_most_head_dim_of_eight_alone;
+        if (is_narrow && keys_are_bf16 && 2 * blocks <= Limits::multiprocessors) {
+            return 4 * usual;
+        }
+        const Index most_of_eight = is_narrow ? 2 * Limits::multiprocessors : fits_alone ? Limits::multiprocessors : 0;
+        return blocks <= most_of_eight ? 2 * usual : usual;
     }
     if (!has_queries_at_positions(kernel.attention, positions) || kernel.attention.axis == AttentionAxis::variates) {
         return usual;
@@ -221,7 +230,7 @@ constexpr std::size_t tile_bytes_of(const AnyKernel& kernel, const AttentionStor
     const Index row_padding = stored_row % all_banks == 0 ? 0 : Limits::tile_row_padding;
     const Index row = stored_row + row_padding;
     if (warps_share_keys(kernel)) {
-        const Index rows = tile_warps_of(kernel) * Limits::tile_warp_queries;
+        const Index rows = tile_warps_of(kernel, storage.keys_are_bf16) * Limits::tile_warp_queries;
         const Index of_lanes = 2 * 4 * rows * 4;  // the largest score and the sum of each lane
         const bool is_wide = attention.head_dim > Limits::most_head_dim;
         const Index queries = is_wide ? Limits::tile_warp_queries * row : 0;

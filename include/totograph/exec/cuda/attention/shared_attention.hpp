@@ -29,6 +29,7 @@ __global__ void __launch_bounds__(tile_detail::threads_of_block<K>, tile_detail:
     shared_attention_kernel(const __grid_constant__ KernelCall call, int stages) {
     using namespace tile_detail;
     static_assert(widths_are_contiguous<K>(), "totograph: attention needs heads that are contiguous in memory.");
+    static_assert(blocks_together<K, precision> >= 1, "totograph: sixteen warps are for attention in bf16.");
     extern __shared__ uint4 tile_memory[];
     const TilePlace<K> place(UsedExtents<K>{call});
     constexpr bool prefix_is_early = AttentionSizes<K>::is_decode && K::prefix_is_early;

@@ -35,8 +35,21 @@ __device__ __forceinline__ bool are_finite(const uint4& words) {
 template <int head_dim, class T, bool by_columns, int rows = queries_of_warp>
 class StagedMatrix {
 public:
+    using Element = T;
     static constexpr int pieces = head_dim * static_cast<int>(sizeof(T)) / 16;
     static constexpr int piece_elements = 16 / static_cast<int>(sizeof(T));
+    /// Rows that are as long as all banks, or a multiple of that, are permuted by their number. Others get a piece more
+    /// where they are read by columns: an odd number of pieces. (Reads of keys in f32 then meet in pairs; values do
+    /// not, and no length serves both.)
+    static constexpr bool is_permuted = pieces % 8 == 0;
+    static constexpr int row_bytes = (is_permuted || !by_columns ? pieces : pieces / 2 * 2 + 1) * 16;
+
+    /// What the number of a permuted row changes in the places of its pieces, by exclusive or. Reads that happen
+    /// together must not meet in a bank: of bf16 the same piece of eight rows, or four neighbouring pieces of two rows;
+    /// of f32 pairs of pieces of four rows, or every other of eight pieces of two rows.
+    static constexpr __host__ __device__ int permuted_by(unsigned row) {
+        return static_cast<int>(sizeof(T) == 2 ? row % 2 * 4 + row / 2 % 4 : (row % 4 ^ row / 4 % 2) * 2 + row % 2);
+    }
 
     /// Begins to copy a piece of a row; without `is_aligned` rows it is there at once.
     template <bool is_aligned>
@@ -105,26 +118,79 @@ public:
     }
 
 private:
-    /// Rows that are as long as all banks, or a multiple of that, are permuted by their number. Others get a piece more
-    /// where they are read by columns: an odd number of pieces. (Reads of keys in f32 then meet in pairs; values do
-    /// not, and no length serves both.)
-    static constexpr bool is_permuted = pieces % 8 == 0;
-    static constexpr int stride = is_permuted || !by_columns ? pieces : pieces / 2 * 2 + 1;
-
-    /// Reads that happen together must not meet in a bank: of bf16 the same piece of eight rows, or four neighbouring
-    /// pieces of two rows; of f32 pairs of pieces of four rows, or every other of eight pieces of two rows.
     static __device__ __forceinline__ int place_of(int row, int piece) {
-        const auto number = static_cast<unsigned>(row);  // of which the compiler knows the lower bits
-        if constexpr (!is_permuted) {
-            return piece;
-        } else if constexpr (sizeof(T) == 2) {
-            return piece ^ static_cast<int>(number % 2 * 4 + number / 2 % 4);
-        } else {
-            return piece ^ static_cast<int>((number % 4 ^ number / 4 % 2) * 2 + number % 2);
-        }
+        // Unsigned: the compiler knows the lower bits.
+        return is_permuted ? piece ^ permuted_by(static_cast<unsigned>(row)) : piece;
     }
 
-    alignas(16) std::byte bytes_[rows][stride * 16];
+    alignas(16) std::byte bytes_[rows][row_bytes];
+};
+
+/// A number that the compiler takes as it is: it would compute it again wherever it is used, and what depends on a lane
+/// alone takes more instructions than what is done with it.
+__device__ __forceinline__ std::uint32_t computed_once(std::uint32_t value) {
+    asm volatile("" : "+r"(value));
+    return value;
+}
+template <class T>
+__device__ __forceinline__ const T* computed_once(const T* pointer) {
+    asm volatile("" : "+l"(pointer));
+    return pointer;
+}
+
+/// The pieces that a lane copies of sixteen rows: which they are, and where they lie.
+template <class Matrix>
+class LanePieces {
+public:
+    static constexpr unsigned count = queries_of_warp * Matrix::pieces / warp_size;
+    /// Whether a lane has the same piece of several rows, whose places follow from that of the first.
+    static constexpr bool are_alike = Matrix::is_permuted && warp_size % Matrix::pieces == 0;
+
+    __device__ __forceinline__ LanePieces() : place_(computed_once(place_of_first())) {}
+
+    [[nodiscard]] static __device__ __forceinline__ int row(unsigned i) {
+        return static_cast<int>(are_alike ? lane() / pieces + i * rows_at_once : (lane() + i * warp_size) / pieces);
+    }
+    [[nodiscard]] static __device__ __forceinline__ int piece(unsigned i) {
+        return static_cast<int>(are_alike ? lane() % pieces : (lane() + i * warp_size) % pieces);
+    }
+    /// Where it lies.
+    /// @param matrix  the address of the first row
+    [[nodiscard]] __device__ __forceinline__ std::uint32_t at(std::uint32_t matrix, unsigned i) const
+        requires(are_alike) {
+        constexpr auto row_bytes = static_cast<std::uint32_t>(Matrix::row_bytes);
+        return matrix + (place_ ^ static_cast<std::uint32_t>(Matrix::permuted_by(i * rows_at_once)) * 16U) +
+               i * rows_at_once * row_bytes;
+    }
+    /// Whether all of them, of all lanes of the warp, are finite numbers.
+    [[nodiscard]] __device__ __forceinline__ bool are_finite_at(std::uint32_t matrix) const requires(are_alike) {
+        bool result = true;
+#pragma unroll
+        for (unsigned i = 0; i < count; ++i) {
+            uint4 words;
+            asm volatile("ld.shared.v4.u32 {%0,%1,%2,%3}, [%4];"
+                         : "=r"(words.x), "=r"(words.y), "=r"(words.z), "=r"(words.w)
+                         : "r"(at(matrix, i))
+                         : "memory");
+            result &= are_finite<typename Matrix::Element>(words);
+        }
+        return __all_sync(0xffffffffU, static_cast<int>(result)) != 0;
+    }
+
+private:
+    static constexpr auto pieces = static_cast<unsigned>(Matrix::pieces);
+    static constexpr unsigned rows_at_once = are_alike ? warp_size / pieces : 1;
+
+    static __device__ __forceinline__ unsigned lane() {
+        return threadIdx.x % warp_size;
+    }
+    static __device__ __forceinline__ std::uint32_t place_of_first() {
+        const auto number = static_cast<unsigned>(row(0));
+        return number * static_cast<std::uint32_t>(Matrix::row_bytes) +
+               static_cast<std::uint32_t>(piece(0) ^ Matrix::permuted_by(number)) * 16U;
+    }
+
+    std::uint32_t place_;
 };
 
 /// Keys, and their values.

@@ -41,7 +41,7 @@ template <class K>
 inline constexpr bool shares_keys = warps_share_keys(K::kernel);
 
 template <class K>
-inline constexpr auto warps_of_block = static_cast<int>(tile_warps_of(K::kernel));
+inline constexpr auto warps_of_block = static_cast<int>(tile_warps_of(K::kernel, storage_of<K>.keys_are_bf16));
 template <class K>
 inline constexpr int threads_of_block = warps_of_block<K>* warp_size;
 
