@@ -43,7 +43,7 @@ constexpr int warps() {
 static_assert(warps<sixteen_warps>() == 16 && warps<few_samples>() == 8 && warps<few_samples_of(128)>() == 8);
 static_assert(warps<few_samples_of(208)>() == 4);
 static_assert(stages<few_samples>(228) == 3 && stages<few_samples>(164) == 2 && stages<few_samples>(100) == 3);
-static_assert(stages<few_samples_of(128)>(228) == 3 && stages<few_samples_of(128)>(100) == 3);
+static_assert(stages<few_samples_of(128)>(228) == 3 && stages<few_samples_of(128)>(100) == 1);
 static_assert(stages<few_samples_of(256)>(228) == 3 && stages<few_samples_of(256)>(100) == 1);
 
 }  // namespace
