@@ -303,6 +303,9 @@ inline constexpr AttentionSize few_samples{
 /// So few blocks that sixteen warps share the keys of each; samples do not divide sixteen.
 inline constexpr AttentionSize sixteen_warps{
     .series = 2, .samples = 11, .variates = 10, .positions = 400, .heads = 3, .head_dim = 64};
+/// Few queries of wide heads that fill a tile, and a few more.
+inline constexpr AttentionSize twenty_wide{
+    .series = 1, .samples = 20, .variates = 2, .positions = 300, .heads = 3, .head_dim = 256};
 /// As `few_samples`, with heads of another width.
 constexpr AttentionSize few_samples_of(Index head_dim) {
     AttentionSize size = few_samples;

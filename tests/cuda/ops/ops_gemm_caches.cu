@@ -34,6 +34,7 @@ constexpr bool warps_share_keys() {
 }
 static_assert(!warps_share_keys<suffixes_of(64)>() && warps_share_keys<suffixes_of(64, 130)>());
 static_assert(warps_share_keys<few_samples>() && warps_share_keys<few_samples_of(256)>());
+static_assert(warps_share_keys<twenty_wide>() && !warps_share_keys<longer_prefix>());
 template <AttentionSize size>
 constexpr int warps() {
     int result = 0;

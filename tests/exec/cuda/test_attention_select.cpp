@@ -166,6 +166,10 @@ TEST_CASE("heads too wide for tiles take blocks, however many queries there are"
     CHECK(chosen(decode(5, 100, 192, 400), Precision::bf16, bf16) == AttentionKernel::tiles);
     CHECK(chosen(decode(5, 1, 208, 400), Precision::bf16, bf16) == AttentionKernel::tiles);
     CHECK(chosen(decode(5, 1, 192, 400), Precision::bf16, bf16) == AttentionKernel::block);
+    // Few queries that fill a tile.
+    CHECK(chosen(decode(15, 1, 256, 400), Precision::bf16, bf16) == AttentionKernel::block);
+    CHECK(chosen(decode(16, 1, 256, 400), Precision::bf16, bf16) == AttentionKernel::tiles);
+    CHECK(chosen(decode(16, 1, 128, 400), Precision::bf16, bf16) == AttentionKernel::block);
     CHECK(chosen(decode(5, 100, 256, 400), Precision::bf16, bf16) == AttentionKernel::tiles);
     CHECK(chosen(decode(5, 100, 272, 400), Precision::bf16, bf16) == AttentionKernel::warp);
     CHECK(chosen(decode(5, 100, 192, 127), Precision::bf16, bf16) == AttentionKernel::block);

@@ -277,9 +277,13 @@ constexpr AttentionKernel select_attention(const AnyKernel& kernel, const Attent
                              tile_bytes_of(kernel, storage, precision) <= device.shared_bytes_of_block;
     // In a decode step a tile would have one query (`bench_cuda`, `one_patch` in bf16: 0.212 ms, with tiles 0.225).
     const Index fewest_keys = Limits::block_fewest_keys + (attention.is_decode(kernel.iteration[3]) ? 0 : 1);
-    // Of wide heads, many queries, too, where tiles cannot hold them: a warp reads keys far apart.
-    const bool prefers_block = queries_of(kernel) <= Limits::block_most_queries ||
-                               (attention.head_dim > Limits::most_head_dim && !takes_tiles);
+    // Of wide heads, many queries, too, where tiles cannot hold them: a warp reads keys far apart. Where tiles can,
+    // they take few queries, too, if those fill one: by blocks, each query reads all keys (`bench_cuda_kronos`,
+    // `base_paths`: 11.9 ms for 12.3).
+    const bool is_wide = attention.head_dim > Limits::most_head_dim;
+    const bool fills_tile = is_wide && takes_tiles && queries_of_keys(kernel) >= Limits::tile_warp_queries;
+    const bool prefers_block =
+        (queries_of(kernel) <= Limits::block_most_queries && !fills_tile) || (is_wide && !takes_tiles);
     if (prefers_block && keys_of(kernel) >= fewest_keys && storage.is_aligned && fits_block(attention.head_dim) &&
         has_one_width) {
         return AttentionKernel::block;
