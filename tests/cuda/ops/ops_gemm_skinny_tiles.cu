@@ -22,7 +22,7 @@ constexpr auto cut_of() {
     return []<int... i>(std::integer_sequence<int, i...>) {
         using Input = std::conditional_t<At::launch.gemm.input_is_bf16, tg::BFloat16, float>;
         return tg::cuda::SkinnyGroup<
-            At::launch.next_begins, typename tg::cuda::ReductionAt<At>::type,
+            At::launch.next_begins, typename tg::cuda::NormAt<At, tg::cuda::NoReduction>::type,
             tg::cuda::SkinnyMember<typename At::template KernelAt<At::launch.norms() + i>, Input, At::launch.scales[i],
                                    At::launch.weights[i], precision>...>::cut;
     }

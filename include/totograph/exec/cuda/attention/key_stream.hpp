@@ -168,7 +168,7 @@ private:
         } else {
             rows.without_infinite_values();
         }
-        // A bit for each of the sixteen keys, of which every so manieth belongs to a query.
+        // A bit for each of the sixteen keys: those of one query are as far apart as there are queries.
         constexpr auto all = static_cast<unsigned>(rows_of_position);
         constexpr unsigned of_one_query = [] {
             unsigned bits = 0;

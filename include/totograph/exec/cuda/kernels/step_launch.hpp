@@ -68,7 +68,7 @@ template <class At, Precision precision, class CallOf>
 void launch_skinny(const KernelLauncher& launcher, const CallOf& call_of, cudaStream_t stream) {
     [&]<int... i>(std::integer_sequence<int, i...>) {
         using Input = std::conditional_t<At::launch.gemm.input_is_bf16, BFloat16, float>;
-        using Group = SkinnyGroup<At::launch.next_begins, typename ReductionAt<At>::type,
+        using Group = SkinnyGroup<At::launch.next_begins, typename NormAt<At, NoReduction>::type,
                                   SkinnyMember<typename At::template KernelAt<At::launch.norms() + i>, Input,
                                                At::launch.scales[static_cast<std::size_t>(i)],
                                                At::launch.weights[static_cast<std::size_t>(i)], precision>...>;

@@ -34,4 +34,14 @@ struct LaunchAt {
                  storage_of(static_cast<std::size_t>(step))>;
 };
 
+/// The norm that begins a launch as a type; `None` where there is none.
+template <class At, class None, bool begins_with_norm = At::launch.has_reduction>
+struct NormAt {
+    using type = None;
+};
+template <class At, class None>
+struct NormAt<At, None, true> {
+    using type = typename At::template KernelAt<0>;
+};
+
 }  // namespace totograph::cuda

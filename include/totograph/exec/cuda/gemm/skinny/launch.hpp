@@ -19,16 +19,6 @@
 
 namespace totograph::cuda {
 
-/// The norm of a launch of skinny GEMMs as a type.
-template <class At, bool has_reduction = At::launch.has_reduction>
-struct ReductionAt {
-    using type = NoReduction;
-};
-template <class At>
-struct ReductionAt<At, true> {
-    using type = typename At::template KernelAt<0>;
-};
-
 /// GEMMs of one input in one launch: blocks of the first, then of the next.
 template <NextBegins next, class Reduction, class... Members>
 struct SkinnyGroup {

@@ -14,19 +14,10 @@
 #include <totograph/exec/cuda/gemm/sm90/small_group.hpp>
 #include <totograph/exec/cuda/gemm/sm90/small_kernel.hpp>
 #include <totograph/exec/cuda/kernels/kernel_call.hpp>
+#include <totograph/exec/cuda/lowering/launch_at.hpp>
 #include <totograph/exec/cuda/runtime/kernel_launcher.hpp>
 
 namespace totograph::cuda {
-
-/// The norm that begins a launch as a type; void where there is none.
-template <class At, bool has_reduction = At::launch.has_reduction>
-struct NormAt {
-    using type = void;
-};
-template <class At>
-struct NormAt<At, true> {
-    using type = typename At::template KernelAt<0>;
-};
 
 /// What the launches before and behind one share with it, as its kernel's parameters name it.
 struct SmallTail {
@@ -48,7 +39,7 @@ void launch_sm90_small(const KernelLauncher& launcher, const void* input,
                        const std::array<KernelCall, At::launch.gemms()>& calls, const KernelCall& norm,
                        const SmallTail& shared, cudaStream_t stream) {
     [&]<int... i>(std::integer_sequence<int, i...>) {
-        using Group = SmallGroup<typename NormAt<At>::type, small_tiles_have_tail(At::launch.gemm),
+        using Group = SmallGroup<typename NormAt<At, void>::type, small_tiles_have_tail(At::launch.gemm),
                                  typename At::template KernelAt<At::launch.norms() + i>...>;
         using Tile = typename Group::Tile;
         const auto weights_of = [&]<class K>(K*, const std::byte* weight) {
