@@ -9,6 +9,7 @@
 #include <cstdint>
 
 #include <totograph/core/inline.hpp>
+#include <totograph/core/runs.hpp>
 #include <totograph/core/shape.hpp>
 #include <totograph/forecast/bucket.hpp>
 #include <totograph/forecast/series.hpp>
@@ -69,21 +70,18 @@ TOTOGRAPH_INLINE void InputStates::copy_values(const Series& series, Index from,
         std::copy_n(given, series.steps, to);
         return;
     }
-    for (Index step = 0; step < series.steps; ++step) {
-        // What the reference's caller leaves in a gap is read by the patch embedding, so it is kept.
-        to[step] = std::isfinite(given[step]) ? given[step] : 0.0F;
-    }
+    // What the reference's caller leaves in a gap is read by the patch embedding, so it is kept.
+    for_each_in_runs(series.steps,
+                     [=](Index step) { to[step] = std::isfinite(given[step]) ? given[step] : 0.0F; });
 }
 
 TOTOGRAPH_INLINE void InputStates::copy_observed(const Series& series, Index from, float* to) noexcept {
     if (series.observed.empty()) {
-        std::fill_n(to, series.steps, 1.0F);
+        for_each_in_runs(series.steps, [=](Index step) { to[step] = 1.0F; });
         return;
     }
     const auto* const given = series.observed.data() + from;
-    for (Index step = 0; step < series.steps; ++step) {
-        to[step] = given[step] != 0 ? 1.0F : 0.0F;
-    }
+    for_each_in_runs(series.steps, [=](Index step) { to[step] = given[step] != 0 ? 1.0F : 0.0F; });
 }
 
 TOTOGRAPH_INLINE void InputStates::fill_groups(const Series& series) const noexcept {

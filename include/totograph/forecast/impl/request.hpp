@@ -13,6 +13,7 @@
 
 #include <totograph/core/error.hpp>
 #include <totograph/core/inline.hpp>
+#include <totograph/core/runs.hpp>
 #include <totograph/core/shape.hpp>
 #include <totograph/forecast/bucket.hpp>
 #include <totograph/forecast/series.hpp>
@@ -78,37 +79,35 @@ TOTOGRAPH_INLINE void check_rows(const char* what, std::size_t found, const Seri
 
 TOTOGRAPH_INLINE void check_values(const Series& series, Index row, Index used) {
     const Index dropped = series.steps - used;
-    const auto first = static_cast<std::size_t>(series.row_begin(row) + dropped);
-    const auto steps = static_cast<std::size_t>(used);
-    const auto is_observed = [&](std::size_t at) { return series.observed.empty() || series.observed[at] != 0; };
+    const Index first = series.row_begin(row) + dropped;
+    const float* const values = series.values.data() + first;
+    const std::uint8_t* const observed = series.observed.empty() ? nullptr : series.observed.data() + first;
     // One look at all, without a branch in it: of infinities and NaNs all bits of the exponent are set, and one more
     // carries into the sign.
     constexpr std::uint32_t exponent = 0x7f800000U;
     constexpr std::uint32_t lowest = 0x00800000U;
     constexpr std::uint32_t sign = 0x80000000U;
-    const auto carried = [&](std::size_t at) {
-        return (std::bit_cast<std::uint32_t>(series.values[at]) & exponent) + lowest;
-    };
+    const auto carried = [=](Index at) { return (std::bit_cast<std::uint32_t>(values[at]) & exponent) + lowest; };
     std::uint32_t any = 0;
-    bool seen = series.observed.empty();
-    if (series.observed.empty()) {
-        for (std::size_t at = first; at < first + steps; ++at) {
-            any |= carried(at);
-        }
+    std::uint32_t seen = 1;
+    if (observed == nullptr) {
+        for_each_in_runs(used, [&](Index at) { any |= carried(at); });
     } else {
-        for (std::size_t at = first; at < first + steps; ++at) {
-            seen |= is_observed(at);
-            any |= is_observed(at) ? carried(at) : 0U;
-        }
+        seen = 0;
+        for_each_in_runs(used, [&](Index at) {
+            const std::uint32_t is_observed = observed[at] != 0 ? 1U : 0U;
+            seen |= is_observed;
+            any |= carried(at) & (0U - is_observed);
+        });
     }
-    for (std::size_t at = first; (any & sign) != 0 && at < first + steps; ++at) {
-        if (is_observed(at) && !std::isfinite(series.values[at])) {
+    for (Index at = 0; (any & sign) != 0 && at < used; ++at) {
+        if ((observed == nullptr || observed[at] != 0) && !std::isfinite(values[at])) {
             reject(ErrorCode::invalid_series,
-                   place(row / series.variates, row % series.variates, dropped + static_cast<Index>(at - first)) +
+                   place(row / series.variates, row % series.variates, dropped + at) +
                        " holds NaN or infinity; mark gaps as not observed instead (Series::observed).");
         }
     }
-    if (!seen) {
+    if (seen == 0) {
         reject_unseen(series, row, used);
     }
 }
