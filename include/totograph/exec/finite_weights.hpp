@@ -5,15 +5,13 @@
 #include <string>
 
 #include <totograph/core/error.hpp>
+#include <totograph/core/finite.hpp>
 #include <totograph/core/shape.hpp>
 #include <totograph/exec/weights.hpp>
 
 // A model with one weight that is not finite forecasts nothing, so no tensor goes further than here with one.
 
 namespace totograph {
-
-/// Whether there is no NaN and no infinity among values.
-bool all_finite(std::span<const float> values) noexcept;
 
 /// Throws the `Error` for a value that is not finite, at this place of a tensor in row-major order.
 [[noreturn]] void refuse_weight(const std::string& name, const Shape& shape, Index at, float value);

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <optional>
 #include <span>
 
@@ -68,6 +69,11 @@ struct Series {
         return result;
     }
 };
+
+/// Whether any of some steps is not observed, by their marks; none where all are.
+inline bool has_gap(std::span<const std::uint8_t> marks) noexcept {
+    return !marks.empty() && std::memchr(marks.data(), 0, marks.size()) != nullptr;
+}
 
 /// What becomes of a context that is longer than the bucket's.
 enum class ContextPolicy : std::uint8_t {

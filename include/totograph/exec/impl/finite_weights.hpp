@@ -5,39 +5,20 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <cmath>
 #include <cstddef>
-#include <cstdint>
 #include <memory>
 #include <span>
 #include <string>
 #include <vector>
 
 #include <totograph/core/error.hpp>
+#include <totograph/core/finite.hpp>
 #include <totograph/core/inline.hpp>
 #include <totograph/core/shape.hpp>
 #include <totograph/exec/weights.hpp>
 
 namespace totograph {
-
-TOTOGRAPH_INLINE bool all_finite(std::span<const float> values) noexcept {
-    // Without branches, in loops of constant length, which compilers turn into vectors.
-    constexpr std::size_t block = 64;
-    constexpr std::uint32_t infinity = 0x7f800000U;
-    const auto magnitude = [&](std::size_t at) { return std::bit_cast<std::uint32_t>(values[at]) & 0x7fffffffU; };
-    std::uint32_t largest = 0;
-    std::size_t at = 0;
-    for (; at + block <= values.size(); at += block) {
-        for (std::size_t i = 0; i < block; ++i) {
-            largest = std::max(largest, magnitude(at + i));
-        }
-    }
-    for (; at < values.size(); ++at) {
-        largest = std::max(largest, magnitude(at));
-    }
-    return largest < infinity;
-}
 
 TOTOGRAPH_INLINE void refuse_weight(const std::string& name, const Shape& shape, Index at, float value) {
     std::array<Index, max_rank> index{};

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 
 #include <totograph/core/inline.hpp>
 #include <totograph/core/runs.hpp>
@@ -64,19 +65,29 @@ TOTOGRAPH_INLINE void InputStates::drop_leading_gaps(const Series& series) const
     }
 }
 
+namespace forecast_detail {
+
+/// The marks of one variate of one series, whose values begin at an element.
+inline std::span<const std::uint8_t> marks_of(const Series& series, Index from) {
+    return series.observed.empty()
+               ? series.observed
+               : series.observed.subspan(static_cast<std::size_t>(from), static_cast<std::size_t>(series.steps));
+}
+
+}  // namespace forecast_detail
+
 TOTOGRAPH_INLINE void InputStates::copy_values(const Series& series, Index from, float* to) noexcept {
     const float* const given = series.values.data() + from;
-    if (series.observed.empty()) {
+    if (!has_gap(forecast_detail::marks_of(series, from))) {
         std::copy_n(given, series.steps, to);
         return;
     }
     // What the reference's caller leaves in a gap is read by the patch embedding, so it is kept.
-    for_each_in_runs(series.steps,
-                     [=](Index step) { to[step] = std::isfinite(given[step]) ? given[step] : 0.0F; });
+    for_each_in_runs(series.steps, [=](Index step) { to[step] = std::isfinite(given[step]) ? given[step] : 0.0F; });
 }
 
 TOTOGRAPH_INLINE void InputStates::copy_observed(const Series& series, Index from, float* to) noexcept {
-    if (series.observed.empty()) {
+    if (!has_gap(forecast_detail::marks_of(series, from))) {
         for_each_in_runs(series.steps, [=](Index step) { to[step] = 1.0F; });
         return;
     }

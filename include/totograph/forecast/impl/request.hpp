@@ -4,7 +4,6 @@
 #include <totograph/forecast/request.hpp>
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -12,8 +11,8 @@
 #include <string>
 
 #include <totograph/core/error.hpp>
+#include <totograph/core/finite.hpp>
 #include <totograph/core/inline.hpp>
-#include <totograph/core/runs.hpp>
 #include <totograph/core/shape.hpp>
 #include <totograph/forecast/bucket.hpp>
 #include <totograph/forecast/series.hpp>
@@ -79,35 +78,24 @@ TOTOGRAPH_INLINE void check_rows(const char* what, std::size_t found, const Seri
 
 TOTOGRAPH_INLINE void check_values(const Series& series, Index row, Index used) {
     const Index dropped = series.steps - used;
-    const Index first = series.row_begin(row) + dropped;
-    const float* const values = series.values.data() + first;
-    const std::uint8_t* const observed = series.observed.empty() ? nullptr : series.observed.data() + first;
-    // One look at all, without a branch in it: of infinities and NaNs all bits of the exponent are set, and one more
-    // carries into the sign.
-    constexpr std::uint32_t exponent = 0x7f800000U;
-    constexpr std::uint32_t lowest = 0x00800000U;
-    constexpr std::uint32_t sign = 0x80000000U;
-    const auto carried = [=](Index at) { return (std::bit_cast<std::uint32_t>(values[at]) & exponent) + lowest; };
-    std::uint32_t any = 0;
-    std::uint32_t seen = 1;
-    if (observed == nullptr) {
-        for_each_in_runs(used, [&](Index at) { any |= carried(at); });
-    } else {
-        seen = 0;
-        for_each_in_runs(used, [&](Index at) {
-            const std::uint32_t is_observed = observed[at] != 0 ? 1U : 0U;
-            seen |= is_observed;
-            any |= carried(at) & (0U - is_observed);
-        });
+    const auto first = static_cast<std::size_t>(series.row_begin(row) + dropped);
+    const auto count = static_cast<std::size_t>(used);
+    const auto values = series.values.subspan(first, count);
+    const auto marks = series.observed.empty() ? series.observed : series.observed.subspan(first, count);
+    if (!has_gap(marks) && all_finite(values)) {
+        return;
     }
-    for (Index at = 0; (any & sign) != 0 && at < used; ++at) {
-        if ((observed == nullptr || observed[at] != 0) && !std::isfinite(values[at])) {
+    bool seen = marks.empty();
+    for (std::size_t at = 0; at < count; ++at) {
+        const bool is_observed = marks.empty() || marks[at] != 0;
+        seen = seen || is_observed;
+        if (is_observed && !std::isfinite(values[at])) {
             reject(ErrorCode::invalid_series,
-                   place(row / series.variates, row % series.variates, dropped + at) +
+                   place(row / series.variates, row % series.variates, dropped + static_cast<Index>(at)) +
                        " holds NaN or infinity; mark gaps as not observed instead (Series::observed).");
         }
     }
-    if (seen == 0) {
+    if (!seen) {
         reject_unseen(series, row, used);
     }
 }

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include <totograph/core/error.hpp>
+#include <totograph/core/finite.hpp>
 #include <totograph/core/shape.hpp>
 #include <totograph/forecast/request.hpp>
 #include <totograph/forecast/series.hpp>
@@ -82,10 +83,11 @@ public:
             check(symbols[symbol], symbol, symbols[0].future_time.size());
             steps_ = std::max(steps_, taken_of(symbols[symbol]));
         }
-        values_.reserve(symbols.size() * variate_count * steps_);
-        observed_.reserve(values_.capacity());
-        for (const Candles& symbol : symbols) {
-            add(symbol);
+        values_.resize(symbols.size() * variate_count * steps_);
+        observed_.resize(values_.size());
+        future_.resize(symbols.size() * stamp_values.size() * symbols[0].future_time.size());
+        for (std::size_t symbol = 0; symbol < symbols.size(); ++symbol) {
+            add(symbols[symbol], symbol);
         }
         series_ = {.batch = static_cast<Index>(symbols.size()),
                    .variates = variate_count,
@@ -149,7 +151,7 @@ private:
             fail(symbol, "has " + std::to_string(rows) + " values of close, but " + std::to_string(column.size()) +
                              " of " + std::string(name) + "; give one for each candle.");
         }
-        for (std::size_t row = 0; row < column.size(); ++row) {
+        for (std::size_t row = 0; !all_finite(column) && row < column.size(); ++row) {
             if (!std::isfinite(column[row])) {
                 fail(symbol, "holds NaN or infinity in row " + std::to_string(row) + " of " + std::string(name) +
                                  "; leave the candle out, or fill it.");
@@ -162,45 +164,51 @@ private:
         return std::min(candles.close.size(), most_steps_);
     }
 
-    /// The six columns, then the stamps, all of them at the end of a row as long as the longest history.
-    void add(const Candles& candles) {
+    /// The six columns, then the stamps, each at the end of a row as long as the longest history.
+    void add(const Candles& candles, std::size_t symbol) {
         const std::size_t rows = candles.close.size();
         const std::size_t taken = taken_of(candles);
-        const auto add_row = [&](const auto& value_at) {
-            values_.insert(values_.end(), steps_ - taken, 0.0F);
-            observed_.insert(observed_.end(), steps_ - taken, std::uint8_t{0});
-            for (std::size_t row = rows - taken; row < rows; ++row) {
-                values_.push_back(value_at(row));
-            }
-            observed_.insert(observed_.end(), taken, std::uint8_t{1});
+        const std::size_t first = rows - taken;
+        const auto row_of = [&](std::size_t variate) {
+            const std::size_t end = (symbol * variate_count + variate + 1) * steps_;
+            std::fill_n(observed_.begin() + static_cast<std::ptrdiff_t>(end - taken), taken, std::uint8_t{1});
+            return std::span(values_).subspan(end - taken, taken);
         };
-        for (const Column which : {Column::open, Column::high, Column::low, Column::close}) {
-            add_row([&](std::size_t row) { return candles.column(which)[row]; });
-        }
-        const bool has_volume = !candles.volume.empty();
-        add_row([&](std::size_t row) { return has_volume ? candles.volume[row] : 0.0F; });
-        add_row([&](std::size_t row) {
-            if (!has_volume || !candles.amount.empty()) {
-                return has_volume ? candles.amount[row] : 0.0F;
+        std::size_t variate = 0;
+        for (const Column which : {Column::open, Column::high, Column::low, Column::close, Column::volume}) {
+            const auto column = candles.column(which);
+            const auto to = row_of(variate++);
+            if (!column.empty()) {
+                std::copy_n(column.begin() + static_cast<std::ptrdiff_t>(first), taken, to.begin());
             }
+        }
+        const auto amounts = row_of(variate++);
+        for (std::size_t i = 0; i < taken && !candles.volume.empty(); ++i) {
+            const std::size_t row = first + i;
             const float sum = candles.open[row] + candles.high[row] + candles.low[row] + candles.close[row];
-            return candles.volume[row] * (sum / 4);
-        });
-        const auto history = all_stamps_of(candles.time.subspan(rows - taken));
-        const auto future = all_stamps_of(candles.future_time);
-        for (std::size_t stamp = 0; stamp < stamp_values.size(); ++stamp) {
-            add_row([&](std::size_t row) { return history[row - (rows - taken)][stamp]; });
-            for (const auto& stamps : future) {
-                future_.push_back(stamps[stamp]);
-            }
+            amounts[i] = candles.amount.empty() ? candles.volume[row] * (sum / 4) : candles.amount[row];
         }
+        std::array<float*, stamp_count> stamps{};
+        for (float*& row : stamps) {
+            row = row_of(variate++).data();
+        }
+        put_stamps(candles.time.subspan(first), stamps);
+        const std::size_t horizon = candles.future_time.size();
+        for (std::size_t stamp = 0; stamp < stamps.size(); ++stamp) {
+            stamps[stamp] = future_.data() + (symbol * stamps.size() + stamp) * horizon;
+        }
+        put_stamps(candles.future_time, stamps);
     }
 
-    /// The stamps of each time. A date takes longer to find than all else that is done with a candle.
-    static std::vector<std::array<float, stamp_count>> all_stamps_of(std::span<const std::int64_t> times) {
-        std::vector<std::array<float, stamp_count>> stamps(times.size());
-        std::transform(times.begin(), times.end(), stamps.begin(), stamps_of);
-        return stamps;
+    /// Writes the stamps of times, a row each.
+    static void put_stamps(std::span<const std::int64_t> times, const std::array<float*, stamp_count>& rows) {
+        StampsOfTimes stamps_of_times;
+        for (std::size_t i = 0; i < times.size(); ++i) {
+            const auto stamps = stamps_of_times(times[i]);
+            for (std::size_t stamp = 0; stamp < stamps.size(); ++stamp) {
+                rows[stamp][i] = stamps[stamp];
+            }
+        }
     }
 
     std::size_t most_steps_;
