@@ -347,6 +347,29 @@ TEST_CASE("tensors of another recorder are refused, wherever they come in") {
           }) == different_recorders);
 }
 
+TEST_CASE("running moments are of whole groups, of f32, and go on from f64") {
+    const auto kind = [](auto record) { return mistake_of(record).kind; };
+    const auto of = [&](const Shape& marks, const Shape& before, Index group, DType dtype = DType::f64) {
+        return kind([&](Recorder& r) {
+            const Tensor observed = r.state("marks", marks);
+            const RunningMoments sums{r.state("count", before, dtype), r.state("total", before, dtype),
+                                      r.state("spread", before, dtype)};
+            running_moments(r.state("x", {2, 3, 12}), &observed, group, 5, &sums);
+        });
+    };
+    using enum ModelErrorKind;
+    CHECK(of({2, 3, 12}, {2, 3, 1}, 4) == none);
+    CHECK(of({2, 3, 12}, {2, 3, 1}, 5) == moments_shapes_differ);
+    CHECK(of({2, 3, 12}, {2, 3, 1}, 0) == moments_shapes_differ);
+    CHECK(of({2, 1, 12}, {2, 3, 1}, 4) == moments_shapes_differ);
+    CHECK(of({2, 3, 12}, {2, 3}, 4) == moments_shapes_differ);
+    CHECK(of({2, 3, 12}, {2, 3, 1}, 4, DType::f32) == dtypes_differ);
+    CHECK(kind([](Recorder& r) { running_moments(r.state("x", {4}, DType::f64), nullptr, 2); }) == dtypes_differ);
+    Recorder r;
+    CHECK(running_moments(r.state("x", {2, 3, 12}), nullptr, 4).shape() == Shape{2, 3, 3, 3});
+    CHECK(running_moments(r.state("x", {2, 3, 12}), nullptr, 4, 5).shape() == Shape{2, 3, 6, 3});
+}
+
 TEST_CASE("recording goes on after a mistake, whatever it was, without touching what is not there") {
     // Every operation on tensors of every rank, most of which it does not take: the sanitizers watch.
     constexpr std::array<std::string_view, max_rank + 1> names{"0", "1", "2", "3", "4", "5", "6"};
@@ -400,7 +423,9 @@ TEST_CASE("recording goes on after a mistake, whatever it was, without touching 
                 using Attention = nn::Attention<nn::AttentionSize{.width = 4, .heads = 2}>;
                 const nn::Linear<nn::LinearSize{.in = 4, .out = 4}> square(r, "square"_name);
                 use(Attention{{square, square, square}, square}.project(x).key);
-                use(nn::causal_moments(x, y).variance);
+                use(running_moments(x, &y, axis, axis));
+                const RunningMoments sums{y, at, x};
+                use(running_moments(x, nullptr, 2, 0, &sums));
                 use(nn::global_statistics(x, y, 0.1).scale);
                 use(nn::mixture_variance({x, y, x, y}));
                 use(nn::mixture_mean(

@@ -41,9 +41,8 @@ enum Request : std::int8_t {
     asked_tokens,     ///< Both together.
     /// Those that the first program reads: positions, and patches of the first block.
     asked_first_tokens,
-    asked_all_steps,  ///< Steps of `asked_tokens` patches.
 };
-inline constexpr Index request_size = asked_all_steps;
+inline constexpr Index request_size = asked_first_tokens;
 
 /// The bounds of rows `[batch, samples, variates, positions, width]`.
 /// @param positions  the bound of that axis

@@ -58,6 +58,7 @@ enum class Op : std::uint8_t {
     sum,
     mean,
     cumsum,
+    running_moments,  ///< Count, sum and squared deviations of observed values so far, at the end of each group.
     softmax,
     argmax,  ///< The place of the largest number of a row, as i32.
     sort,    ///< The numbers of a row in ascending order, NaN last.

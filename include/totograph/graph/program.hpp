@@ -94,6 +94,10 @@ consteval bool check_blocks() {
     static_assert(kind != sampled_shapes_differ,
                   "totograph: the parameters of a sampled mixture must have one shape, with one sample or as many as "
                   "are drawn; so must the logits of ids that are drawn.");
+    static_assert(
+        kind != moments_shapes_differ,
+        "totograph: running moments are of whole groups of steps; the marks of what is observed have the shape "
+        "of the values, and what is added up before has one number a row.");
     return true;
 }
 

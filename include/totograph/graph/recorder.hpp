@@ -10,5 +10,6 @@
 #include <totograph/graph/record/movement.hpp>
 #include <totograph/graph/record/reductions.hpp>
 #include <totograph/graph/record/repeat.hpp>
+#include <totograph/graph/record/running_moments.hpp>
 #include <totograph/graph/record/sample_categorical.hpp>
 #include <totograph/graph/record/tensor.hpp>

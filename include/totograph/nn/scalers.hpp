@@ -1,57 +1,48 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
+
+#include <totograph/core/shape.hpp>
 #include <totograph/graph/recorder.hpp>
 
 namespace totograph::nn {
 
-/// Running sums of a causal scaler, f64 `[batch, samples, variates, 1]`: all that later steps need of the past.
-struct RunningMoments {
-    Tensor count;   ///< Observed steps.
-    Tensor total;   ///< Sum of their values.
-    Tensor spread;  ///< Sum of (x - mean before) * (x - mean after): Welford's M2.
-};
+/// The mean of what has been observed: 0 where nothing was.
+constexpr Tensor mean_of(const RunningMoments& moments) {
+    return moments.total / maximum(moments.count, 1.0);
+}
 
-/// Mean and variance of the observed values up to each step, f64 `[batch, samples, variates, steps]`.
+/// Its variance, with Bessel's correction: 0 of one value.
+constexpr Tensor variance_of(const RunningMoments& moments) {
+    return moments.spread / maximum(moments.count - 1.0, 1.0);
+}
+
+/// Causal moments, f64, each `[batch, samples, variates, groups]`.
 struct CausalMoments {
-    Tensor mean;
-    Tensor variance;
-    RunningMoments running;  ///< After the last step.
-    // Sums up to each step.
-    Tensor count;
-    Tensor total;
-    Tensor spread;
+    RunningMoments at_ends;  ///< Of all that is observed up to the end of each group of steps.
+    /// The same, but where that is too few values, those of the first so many of the row.
+    RunningMoments of_enough;
+    RunningMoments running;  ///< After the last step, `[batch, samples, variates, 1]`: all that later steps need.
 };
 
-/// Causal moments by Welford's update (https://doi.org/10.1080/00401706.1962.10490022), in f64, with Bessel's
-/// correction. x is f32 `[batch, samples, variates, steps]`, `observed` likewise with 1 for observed values and 0 for
-/// missing ones, which count nothing.
-/// @param before  of the steps before these; null: there are none
-constexpr CausalMoments causal_moments(Tensor x, Tensor observed, const RunningMoments* before = nullptr) {
-    const int axis = x.shape().rank - 1;
-    const Index steps = x.extent(-1);
-    const auto since = [&](Tensor sums, Tensor RunningMoments::*kind) {
-        return before == nullptr ? sums : sums + before->*kind;
-    };
-
-    const Tensor count = since(cumsum(cast(observed, DType::f64)), &RunningMoments::count);
-    const Tensor total = since(cumsum(cast(observed, DType::f64) * cast(x, DType::f64)), &RunningMoments::total);
-    const Tensor mean = total / maximum(count, 1.0);
-    // By the mean before each step: the first one apart, so that no tensor holds means that are moved by a step.
-    const auto increments = [&](Index begin, Index number, Tensor mean_before) {
-        const auto some = [&](Tensor tensor) { return slice(tensor, axis, begin, number); };
-        const auto value = [&] { return cast(some(x), DType::f64); };
-        return (value() - mean_before) * (value() - some(mean)) * cast(some(observed), DType::f64);
-    };
-    const Tensor first = increments(
-        0, 1, before == nullptr ? x.recorder().constant(0, DType::f64) : before->total / maximum(before->count, 1.0));
-    const Tensor increment =
-        steps == 1 ? first : concatenate(first, increments(1, steps - 1, slice(mean, axis, 0, steps - 1)), axis);
-    const Tensor spread = since(cumsum(increment), &RunningMoments::spread);
-    const Tensor variance = spread / maximum(count - 1.0, 1.0);
-
-    const auto last = [&](Tensor tensor) { return slice(tensor, axis, steps - 1, 1); };
-    return {mean, variance, {last(count), last(total), last(spread)}, count, total, spread};
+/// Causal moments of x, f32 `[batch, samples, variates, steps]`, by `running_moments`, which tells what `observed`
+/// (null: all is) and `before` (null: nothing) are. Whoever wants them of each step asks for groups of one.
+/// @param enough  values; 0: `of_enough` is `at_ends`
+/// @param bound   of groups, behind which nobody needs to know more, `running` neither; 0: none
+constexpr CausalMoments causal_moments(Tensor x, const Tensor* observed, Index group, Index enough = 0,
+                                       const RunningMoments* before = nullptr, std::int8_t bound = 0) {
+    const Tensor moments = running_moments(x, observed, group, enough, before);
+    if (bound > 0) {
+        x.recorder().bound(moments, -1, bound);
+    }
+    const Shape ends = with_axis(x.shape(), -1, moments.extent(-1));
+    const auto row = [&](Index kind) { return reshape(slice(moments, -2, kind, 1), ends); };
+    const RunningMoments at_ends{row(0), row(1), row(2)};
+    const auto last = [&](Tensor sums) { return slice(sums, -1, sums.extent(-1) - 1, 1); };
+    return {at_ends,
+            enough > 0 ? RunningMoments{row(3), row(4), row(5)} : at_ends,
+            {last(at_ends.count), last(at_ends.total), last(at_ends.spread)}};
 }
 
 /// Mean and standard deviation over all observed values, f64 `[batch, samples, variates, 1]`:

@@ -48,6 +48,25 @@ struct TurnsOfSteps {
     }
 };
 
+/// Running moments of rows, of which some have no value that counts, and some few.
+template <Index rows, Index steps, Index group>
+struct Moments {
+    static constexpr void record(Recorder& r) {
+        Outputs out(r);
+        const Shape one{2, rows, 1};
+        const Tensor x = r.state("x", {2, rows, steps});
+        const Tensor marks = less(r.state("draws", x.shape()), r.state("share", one));
+        const Tensor x_apart = slice(r.state("pairs", {2, rows, 2 * steps}), 2, 1, steps, 2);
+        const tg::RunningMoments before{floor(r.state("positive count", one, DType::f64) * 3.0),
+                                        r.state("total", one, DType::f64), r.state("positive", one, DType::f64)};
+        out(running_moments(x, nullptr, group));
+        out(running_moments(x, &marks, group, 9));
+        out(running_moments(x_apart, &marks, group, 0, &before));
+        out(running_moments(x_apart, nullptr, group, 9, &before));
+        out(running_moments(x, &marks, group, steps, &before));
+    }
+};
+
 /// Steps of 701 rows, each of which makes a row from the same row of what those before it made: they run as one kernel,
 /// whose blocks have some rows each, the last one fewer (test_ops.cu asserts it). What is made is read until the end,
 /// so that nothing else takes its memory.

@@ -27,7 +27,16 @@ constexpr int blocks_of_segment() {
     using Lowered = tg::cuda::Lowering<tg::Program<Model>, false>;
     return Lowered::count == 1 && Lowered::at(0).kind == tg::cuda::LaunchKind::segment ? Lowered::at(0).blocks : 0;
 }
+/// Whether a model begins with steps in one kernel whose blocks are wide.
+template <class Model>
+constexpr bool is_wide() {
+    return tg::cuda::Lowering<tg::Program<Model>, false>::at(0).is_wide;
+}
 static_assert(blocks_of_segment<TurnsOfSteps<DType::f64, 300>>() == 1);
+static_assert(blocks_of_segment<TurnsOfSteps<DType::f64, 1000>>() == 1);
+static_assert(is_wide<TurnsOfSteps<DType::f64, 1000>>() && !is_wide<TurnsOfSteps<DType::f64, 300>>());
+static_assert(is_wide<TurnsOfSteps<DType::f64, 5000>>());
+static_assert(is_wide<RowSteps<DType::f64, 4096, 7>>() && !is_wide<RowSteps<DType::f64, 160>>());
 static_assert(blocks_of_segment<TurnsOfSteps<DType::f32, 5000>>() == tg::cuda::cluster_blocks);
 static_assert(blocks_of_segment<TurnsOfSteps<DType::f64, 5000>>() == tg::cuda::cluster_blocks);
 
@@ -39,7 +48,7 @@ struct Search {
         out(argmax(r.state("x", {rows, columns})) + 1.0);
     }
 };
-static_assert(blocks_of_segment<Search<4, 5001>>() > 0);
+static_assert(tg::cuda::Executor<Precision::f32, tg::Program<Search<4, 5001>>>::launches<0>() == 1);
 // One cluster would search many long rows one after the other.
 static_assert(tg::cuda::Executor<Precision::f32, tg::Program<Search<64, 2048>>>::launches<0>() == 2);
 

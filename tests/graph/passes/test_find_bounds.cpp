@@ -86,6 +86,14 @@ TEST_CASE("a sum over an axis reads all of it") {
           }) == rows);
 }
 
+TEST_CASE("moments of rows in use read all steps of these rows") {
+    CHECK(found([](Recorder& r) {
+              const Tensor x = r.state("x", {2, 3, 4, 5}) + 1.0;
+              r.store(out(r, "y", {2, 3, 4, 3, 5}), cast(running_moments(x, nullptr, 1), DType::f32));
+              return x;
+          }) == AxisBounds{1, 2, 3});
+}
+
 TEST_CASE("views carry bounds of the axes that stay") {
     const auto through = [](auto view, const Shape& shape) {
         return found([&](Recorder& r) {

@@ -18,8 +18,9 @@ namespace totograph::cuda {
 template <class Executor>
 class ObservedInput {
     static constexpr const auto* entry = Executor::Layout::find(states::observed);
-    /// Bytes of all inputs from which on it pays: with fewer, one copy in the graph takes the host less than two calls.
-    static constexpr std::size_t least_bytes = 262144;
+    /// Bytes of all inputs from which on it pays: with 233 KiB `readme_22m` of `bench_cuda_toto2` takes 0.332 ms for
+    /// 0.342 (H200). With few, one copy in the graph takes less than a call.
+    static constexpr std::size_t least_bytes = 131072;
 
 public:
     /// Where the marks lie among the inputs.

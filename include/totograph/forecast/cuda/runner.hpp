@@ -160,7 +160,7 @@ public:
     /// Copies and kernels in the graphs, of all of them together; what a loop repeats counts as one.
     [[nodiscard]] std::size_t graph_nodes() const noexcept { return launches_.node_count(); }
     /// Whether a request without gaps, of the last one's sizes, leaves marks of observed steps where they are: one of
-    /// 256 KiB of inputs or more.
+    /// 128 KiB of inputs or more.
     static constexpr bool keeps_observed() { return !graph_copies; }
     /// Graphs that were captured when it was made; a forecast captures none.
     [[nodiscard]] std::size_t captures() const noexcept { return launches_.graph_count(); }

@@ -213,6 +213,7 @@ private:
             case Op::argmax:
             case Op::sort: return leading(node, which, own, shape_of(node, 0).rank - 1);
             case Op::cumsum: return own;  // each sum is of what comes before it
+            case Op::running_moments: return leading(node, which, own, node.shape.rank - 2);
             case Op::linear: return is_first ? leading(node, which, own, node.shape.rank - 1) : AxisBounds{};
             case Op::rotate_pairs: return leading(node, which, own, node.shape.rank - 1);
             case Op::sample_student_t_mixture:

@@ -31,6 +31,7 @@ enum class ModelErrorKind {
     attention_mask_differs,
     odd_rotary_width,
     sampled_shapes_differ,
+    moments_shapes_differ,
     store_does_not_fit,
     cache_overflows,
     state_declared_twice,

@@ -26,6 +26,8 @@ struct Prefill {
 
     static constexpr void record(Recorder& recorder) {
         const ForecastStates states(recorder, Parts::sizes);
+        // First of all inputs: where its marks are on the device already, the others are one copy.
+        (void)states.observed();
         states.declare_request();
         ScaledPatches scaled = scale_context(states);
         Parts::tap("tap.scaled", scaled.patches);
@@ -60,7 +62,7 @@ private:
         const Tensor series = states.series();
         const Tensor observed = states.observed();
         const auto global = context_statistics(series, observed, Parts::config);
-        nn::RunningMoments running;
+        RunningMoments running;
         const ScaledPatches scaled = scale_series(series, observed, global, Parts::config, &running);
         ScalerState scaler(states.recorder(), Parts::sizes);
         scaler.keep_global(global);

@@ -55,15 +55,14 @@ constexpr ScaledPatches apply_scale(Tensor x, Tensor location, Tensor scale, con
     return {(nn::patchify(x, config.patch_size) - f32_location) / f32_scale, f32_location, f32_scale};
 }
 
-/// Scales patches by causal moments.
+/// Scales patches by causal moments: of each patch's end, or of each step.
 constexpr ScaledPatches scale_causally(Tensor x, const nn::CausalMoments& moments, Tensor global_scale,
                                        const Toto1Config& config) {
-    Tensor mean = nn::patchify(moments.mean, config.patch_size);
-    Tensor variance = nn::patchify(moments.variance, config.patch_size);
-    if (config.scaler == Scaler::causal_patch) {
-        mean = slice(mean, -1, config.patch_size - 1, 1);
-        variance = slice(variance, -1, config.patch_size - 1, 1);
-    }
+    const auto of_patches = [&](Tensor sums) {
+        return nn::patchify(sums, config.scaler == Scaler::causal_patch ? 1 : config.patch_size);
+    };
+    const Tensor mean = of_patches(nn::mean_of(moments.at_ends));
+    const Tensor variance = of_patches(nn::variance_of(moments.at_ends));
     Tensor scale = sqrt(variance + minimum_causal_scale);
     if (config.scaler == Scaler::causal_patch && config.stabilize_with_global) {
         const Shape with_patches = with_last(global_scale.shape(), 1);
@@ -83,12 +82,12 @@ public:
           carried_{sizes.batch, sizes.samples, sizes.variates, 1},
           global_{sizes.batch, 1, sizes.variates, 1} {}
 
-    [[nodiscard]] constexpr nn::RunningMoments running() const {
+    [[nodiscard]] constexpr RunningMoments running() const {
         const Tensor count = state(states::running_count, carried_);
         const Tensor total = state(states::running_total, carried_);
         return {count, total, state(states::running_spread, carried_)};
     }
-    constexpr void keep_running(const nn::RunningMoments& moments) {
+    constexpr void keep_running(const RunningMoments& moments) {
         const auto to = running();
         const auto widen = [&](Tensor x) { return x.shape() == carried_ ? x : expand(x, carried_); };
         recorder_->store(to.count, widen(moments.count));
@@ -114,6 +113,11 @@ private:
     Shape global_;
 };
 
+/// Steps that share a causal scale.
+constexpr Index steps_of_scale(const Toto1Config& config) {
+    return config.scaler == Scaler::causal_patch ? config.patch_size : 1;
+}
+
 /// Statistics of the whole context, kept for later steps.
 constexpr nn::GlobalStatistics context_statistics(Tensor x, Tensor observed, const Toto1Config& config) {
     return nn::global_statistics(x, observed,
@@ -122,12 +126,12 @@ constexpr nn::GlobalStatistics context_statistics(Tensor x, Tensor observed, con
 
 /// Scales a whole series from its beginning; `x` and `observed` are `[batch, samples, variates, steps]`.
 constexpr ScaledPatches scale_series(Tensor x, Tensor observed, const nn::GlobalStatistics& global,
-                                     const Toto1Config& config, nn::RunningMoments* running = nullptr) {
+                                     const Toto1Config& config, RunningMoments* running = nullptr) {
     if (config.scaler == Scaler::global) {
         const Shape with_patches = with_last(global.mean.shape(), 1);
         return apply_scale(x, reshape(global.mean, with_patches), reshape(global.scale, with_patches), config);
     }
-    const auto moments = nn::causal_moments(x, observed);
+    const auto moments = nn::causal_moments(x, &observed, steps_of_scale(config));
     if (running != nullptr) {
         *running = moments.running;
     }
@@ -141,9 +145,8 @@ constexpr ScaledPatches scale_next_patch(Tensor x, ScalerState& state, const Tot
         const Shape with_patches = with_last(global.mean.shape(), 1);
         return apply_scale(x, reshape(global.mean, with_patches), reshape(global.scale, with_patches), config);
     }
-    const Tensor observed = expand(x.recorder().constant(1.0), x.shape());
     const auto before = state.running();
-    const auto moments = nn::causal_moments(x, observed, &before);
+    const auto moments = nn::causal_moments(x, nullptr, steps_of_scale(config), 0, &before);
     const auto scaled = scale_causally(x, moments, global.scale, config);
     state.keep_running(moments.running);
     return scaled;

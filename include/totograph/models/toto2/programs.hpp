@@ -30,11 +30,12 @@ struct First {
 
     static constexpr void record(Recorder& r) {
         const Inputs<Parts> inputs(r);
+        // First of all inputs: where its marks are on the device already, the others are one copy.
+        const Tensor observed = inputs.observed();
         (void)inputs.request();
         if constexpr (Parts::has_frame) {
             inputs.begin_frame();
         }
-        const Tensor observed = inputs.observed();
         const ScaledPatches scaled = scale_context(inputs, observed);
         Parts::tap("tap.location", scaled.location);
         Parts::tap("tap.scale", scaled.scale);
@@ -53,7 +54,7 @@ struct First {
             quantiles.keep_bounds(Quantiles<Parts>::extremes(values, observed), scale);
         }
         if constexpr (Parts::is_continued) {
-            StablePatches<Parts>(inputs).begin(scaled.moments, ids);
+            StablePatches<Parts>(inputs).begin(scaled.moments.at_ends, ids);
         }
 
         const Tensor x = tokens(inputs, scaled);
@@ -70,7 +71,7 @@ private:
     /// `observed` are the inputs' own.
     static constexpr ScaledPatches scale_context(const Inputs<Parts>& inputs, Tensor observed) {
         constexpr Index least = Parts::inference.scaler_fallback_min_obs;
-        constexpr auto bound = std::int8_t{Parts::is_continued ? 0 : states::asked_all_steps};
+        constexpr auto bound = std::int8_t{Parts::is_continued ? 0 : states::asked_tokens};
         if constexpr (Parts::has_frame) {
             const Tensor values = inputs.frame();
             return scale_patches(values, inputs.frame_observed(), least, nullptr, bound);
@@ -177,9 +178,8 @@ struct Next {
         const Tensor position = pass.position();
         observe_block(inputs, position);
         const Tensor values = inputs.frame();
-        const ScaledPatches scaled =
-            scale_patches(values, inputs.frame_observed(), Parts::inference.scaler_fallback_min_obs, nullptr,
-                          states::asked_all_steps);
+        const ScaledPatches scaled = scale_patches(
+            values, inputs.frame_observed(), Parts::inference.scaler_fallback_min_obs, nullptr, states::asked_tokens);
         Parts::tap("tap.later_location", scaled.location);
         Parts::tap("tap.later_scale", scaled.scale);
         // Of the last patch that has values: statistics do not change behind it.

@@ -17,6 +17,7 @@ void concatenate(const Kernel& kernel, const KernelCall& call) noexcept;
 /// The first operand goes into the state; a second one is the position.
 void store(const Kernel& kernel, const KernelCall& call) noexcept;
 void cumsum(const Kernel& kernel, const KernelCall& call) noexcept;
+void running_moments(const Kernel& kernel, const KernelCall& call) noexcept;
 /// Rows of a table, in parts of the iteration, `[..., width]`.
 void embedding(const Kernel& kernel, const KernelCall& call) noexcept;
 void argmax(const Kernel& kernel, const KernelCall& call) noexcept;

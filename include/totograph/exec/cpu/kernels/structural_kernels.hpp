@@ -188,6 +188,8 @@ constexpr KernelFunction structural_function() {
         return &movement_detail::store;
     } else if constexpr (op == Op::cumsum) {
         return &movement_detail::cumsum;
+    } else if constexpr (op == Op::running_moments) {
+        return &movement_detail::running_moments;
     } else if constexpr (op == Op::softmax) {
         return &movement_detail::softmax;
     } else if constexpr (op == Op::argmax) {

@@ -16,7 +16,8 @@ namespace totograph::cuda {
 
 /// What finds the largest number of a row. A key holds the number, in the order of floats with NaN above all, and below
 /// it the place counted from the end: the largest key is the first of the largest numbers, in any order.
-template <class K>
+/// @tparam threads  of a block
+template <class K, int threads>
 class Argmax {
     static constexpr Operand x = K::kernel.operands[0];
     static constexpr auto columns = static_cast<Offset<K>>(x.shape[-1]);
@@ -41,10 +42,10 @@ public:
     }
 
     /// @param best  in shared memory
-    __device__ __forceinline__ void run_block(Offset<K> row, std::uint64_t (&best)[block_threads / warp_size]) const {
+    __device__ __forceinline__ void run_block(Offset<K> row, std::uint64_t (&best)[threads / warp_size]) const {
         const auto place = place_of<K, LeadingOf<K>>(row);
         const std::uint64_t key =
-            key_of_part<block_threads>(offset_of<K, StridesOfOperand<K, 0>>(place), static_cast<int>(threadIdx.x));
+            key_of_part<threads>(offset_of<K, StridesOfOperand<K, 0>>(place), static_cast<int>(threadIdx.x));
         __syncthreads();  // those of a row before this one may still be read
         if (threadIdx.x % warp_size == 0) {
             best[threadIdx.x / warp_size] = key;
@@ -60,21 +61,21 @@ public:
     }
 
 private:
-    /// The largest key of a warp, whose thread takes every `threads`th column.
-    template <int threads>
+    /// The largest key of a warp, whose thread takes every `sharers`th column.
+    template <int sharers>
     [[nodiscard]] __device__ __forceinline__ std::uint64_t key_of_part(Offset<K> from, int thread) const {
         // Loads on their way at a time: of those beyond the row, the last column stands in.
-        constexpr int at_once = std::min(16, static_cast<int>((columns + threads - 1) / threads));
+        constexpr int at_once = std::min(16, static_cast<int>((columns + sharers - 1) / sharers));
         std::uint64_t best = 0;
-        for (Offset<K> first = thread; first < columns; first += at_once * threads) {
+        for (Offset<K> first = thread; first < columns; first += at_once * sharers) {
             float values[at_once];
 #pragma unroll
             for (int i = 0; i < at_once; ++i) {
-                values[i] = in_[from + min(first + i * threads, columns - 1) * step];
+                values[i] = in_[from + min(first + i * sharers, columns - 1) * step];
             }
 #pragma unroll
             for (int i = 0; i < at_once; ++i) {
-                const auto column = static_cast<std::uint32_t>(min(first + i * threads, columns - 1));
+                const auto column = static_cast<std::uint32_t>(min(first + i * sharers, columns - 1));
                 const std::uint32_t key = values[i] != values[i] ? 0xffffffffU : categorical::key_of(values[i]);
                 best = std::max(best, std::uint64_t{key} << 32U | (0xffffffffU - column));
             }
@@ -100,7 +101,7 @@ private:
 /// The place of the largest number of each row.
 template <class K, class Threads = Blocks<>, class Used = UsedExtents<K>>
 __device__ void run_argmax(const KernelCall& call, const Used& used) {
-    using Rows = Argmax<K>;
+    using Rows = Argmax<K, Threads::threads>;
     const auto is_used = [&](Offset<K> row) { return used.template has<UsedExtents<K>::rows>(row); };
     if constexpr (Rows::takes_warp) {
         if (Threads::template group_has_item<warp_size, Rows::rows>()) {
@@ -112,7 +113,7 @@ __device__ void run_argmax(const KernelCall& call, const Used& used) {
             });
         }
     } else {
-        __shared__ std::uint64_t best[block_threads / warp_size];
+        __shared__ std::uint64_t best[Threads::threads / warp_size];
         const Rows rows(call);
         Threads::template for_each_of_blocks<Rows::rows>([&](Offset<K> row) {
             if (is_used(row)) {

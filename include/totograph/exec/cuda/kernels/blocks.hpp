@@ -10,8 +10,20 @@
 
 namespace totograph::cuda {
 
-/// Threads of every block. One number for all kernels, so that sums have one order wherever a kernel runs.
+/// Threads of a block. One number for all kernels, so that sums have one order wherever a kernel runs: in a block of
+/// more threads (`wide_block_threads`), so many of them add up a row.
 inline constexpr int block_threads = 256;
+
+/// Waits for the first `block_threads` of a block, which calls it with those.
+/// @tparam threads  of the block
+template <int threads>
+__device__ __forceinline__ void synchronize_summing() {
+    if constexpr (threads == block_threads) {
+        __syncthreads();
+    } else {
+        asm volatile("bar.sync 1, %0;" ::"n"(block_threads) : "memory");
+    }
+}
 
 /// Takes every item.
 struct EachItem {
@@ -55,17 +67,18 @@ __device__ __forceinline__ void for_each_overlapped(Item first, Item step, Item 
 }
 
 /// The threads that share the items of a step: those of a grid of any size, or of `count` blocks from `first_block` on,
-/// of which `first_thread` of each takes the first items.
+/// of which `first_thread` of each takes the first items. A block has `block_size` of them.
 ///
 /// A segment is code that runs once, so much of its time is fetching it: with the number of blocks known, few items
 /// need no loop, and loops are unrolled no further than reads need to overlap.
-template <int count = 0, int first_thread = 0, unsigned first_block = 0>
+template <int count = 0, int first_thread = 0, unsigned first_block = 0, int block_size = block_threads>
 struct Blocks {
+    static constexpr int threads = block_size;
     static constexpr bool is_known = count > 0;
     /// Whether a thread has single elements of so many: those of a larger step are neighbours.
     template <Index size>
     static constexpr bool has_singles() {
-        return is_known ? size <= count * block_threads : size < 65536;
+        return is_known ? size <= count * threads : size < 65536;
     }
     static constexpr int most_lanes = 4;  ///< Neighbours of a thread.
 
@@ -86,11 +99,11 @@ struct Blocks {
     static __device__ __forceinline__ void for_each(Read&& read, Write&& write, const Takes& takes = {}) {
         using Item = std::remove_const_t<decltype(items)>;
         if constexpr (is_known) {
-            constexpr Item step = Item{count} * block_threads;
+            constexpr Item step = Item{count} * threads;
             for_each_overlapped<static_cast<int>((items + step - 1) / step)>(first_of<Item>(), step, Item{items}, read,
                                                                              write, takes);
         } else {
-            for (Item item = first_of<Item>(); item < items; item += static_cast<Item>(gridDim.x * block_threads)) {
+            for (Item item = first_of<Item>(); item < items; item += static_cast<Item>(gridDim.x * threads)) {
                 if (takes(item)) {
                     auto value = read(item);
                     write(item, value);
@@ -104,7 +117,7 @@ struct Blocks {
     template <int size, auto items, class Visit>
     static __device__ __forceinline__ void for_each_of_groups(Visit&& visit) {
         using Item = std::remove_const_t<decltype(items)>;
-        constexpr int groups = block_threads / size;
+        constexpr int groups = threads / size;
         share<items, Item{count} * groups>(first_of_groups<size, Item>(), static_cast<Item>(gridDim.x * groups), visit);
     }
 
@@ -121,12 +134,12 @@ struct Blocks {
 private:
     template <class Item>
     static __device__ __forceinline__ Item first_of() {
-        const unsigned thread = (threadIdx.x + (block_threads - first_thread)) % block_threads;
-        return static_cast<Item>((blockIdx.x - first_block) * block_threads + thread);
+        const unsigned thread = (threadIdx.x + (threads - first_thread)) % threads;
+        return static_cast<Item>((blockIdx.x - first_block) * threads + thread);
     }
     template <int size, class Item>
     static __device__ __forceinline__ Item first_of_groups() {
-        return static_cast<Item>((blockIdx.x - first_block) * (block_threads / size) + threadIdx.x / size);
+        return static_cast<Item>((blockIdx.x - first_block) * (threads / size) + threadIdx.x / size);
     }
 
     template <auto items, auto known, class Item, class Visit>
@@ -150,12 +163,13 @@ private:
 
 /// The threads of blocks, from `first_block` on, that each have the items of `rows_each` of `rows` rows, whatever the
 /// step: what one step makes of a row, the next finds in the same block.
-template <Index rows, Index rows_each, unsigned first_block = 0>
+template <Index rows, Index rows_each, unsigned first_block = 0, int block_size = block_threads>
 struct BlocksOfRows {
+    static constexpr int threads = block_size;
     /// Pairs, unless they are fewer than threads, or one would belong to two rows.
     template <Index size>
     static constexpr bool has_singles() {
-        return size / rows % 2 != 0 || size / rows * rows_each <= block_threads;
+        return size / rows % 2 != 0 || size / rows * rows_each <= threads;
     }
     static constexpr int most_lanes = 2;
 
@@ -173,7 +187,7 @@ struct BlocksOfRows {
     template <auto items, class Read, class Write, class Takes = EachItem>
     static __device__ __forceinline__ void for_each(Read&& read, Write&& write, const Takes& takes = {}) {
         using Item = std::remove_const_t<decltype(items)>;
-        constexpr Item step = block_threads;
+        constexpr Item step = threads;
         constexpr int turns = static_cast<int>((most<items> + step - 1) / step);
         const Item begin = static_cast<Item>(blockIdx.x - first_block) * most<items>;
         for_each_overlapped<turns>(begin + static_cast<Item>(threadIdx.x), step, end<items>(begin), read, write, takes);
@@ -182,7 +196,7 @@ struct BlocksOfRows {
     /// For groups of `size` neighbouring threads, each of which takes whole items.
     template <int size, auto items, class Visit>
     static __device__ __forceinline__ void for_each_of_groups(Visit&& visit) {
-        share<items, block_threads / size>(threadIdx.x / size, visit);
+        share<items, threads / size>(threadIdx.x / size, visit);
     }
 
     /// For whole blocks, of which each takes whole items.

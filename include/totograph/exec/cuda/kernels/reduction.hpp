@@ -68,16 +68,17 @@ __device__ __forceinline__ float maximum_of_group(float value) {
     return value;
 }
 
-/// The sum over all threads of a block, in every thread.
-template <class T>
+/// The sum over the first `block_threads` of a block, in each of them.
+/// @tparam threads  of the block
+template <int threads, class T>
 __device__ T block_sum(T value) {
     __shared__ T partial[block_threads / warp_size];
     value = warp_sum(value);
-    __syncthreads();  // a sum before this one may still be read
+    synchronize_summing<threads>();  // a sum before this one may still be read
     if (threadIdx.x % warp_size == 0) {
         partial[threadIdx.x / warp_size] = value;
     }
-    __syncthreads();
+    synchronize_summing<threads>();
     T total = 0;
 #pragma unroll
     for (int warp = 0; warp < block_threads / warp_size; ++warp) {
@@ -181,12 +182,16 @@ __device__ void run_reduction(const KernelCall& call, const Used& used) {
     const OperandPointers<Epilogue<K>> after(call);
     auto* out = call.output.get<Element<K::kernel.dtype>>(positions_of<K>(call));
     if constexpr (takes_block<K>()) {
+        if (Threads::threads > block_threads && threadIdx.x >= block_threads) {
+            return;
+        }
         Threads::template for_each_of_blocks<rows>([&](Offset<K> row) {
             if (!used.template has<UsedExtents<K>::rows>(row)) {
                 return;  // all of the block
             }
             const auto place = place_of<K, RowsOf<K>>(row);
-            const auto total = block_sum(part_of_row<K, block_threads>(before, place, static_cast<int>(threadIdx.x)));
+            const auto total = block_sum<Threads::threads>(
+                part_of_row<K, block_threads>(before, place, static_cast<int>(threadIdx.x)));
             if (threadIdx.x == 0) {
                 out[offset_of<K, StridesOfOutput<K>>(place)] = finish_row<K>(after, place, total);
             }

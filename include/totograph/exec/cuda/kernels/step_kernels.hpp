@@ -13,12 +13,13 @@
 #include <totograph/exec/cuda/gemm/epilogue.hpp>
 #include <totograph/exec/cuda/kernels/argmax.hpp>
 #include <totograph/exec/cuda/kernels/categorical.hpp>
-#include <totograph/exec/cuda/kernels/cumsum.hpp>
 #include <totograph/exec/cuda/kernels/elementwise.hpp>
 #include <totograph/exec/cuda/kernels/kernel_call.hpp>
 #include <totograph/exec/cuda/kernels/movement.hpp>
 #include <totograph/exec/cuda/kernels/reduction.hpp>
 #include <totograph/exec/cuda/kernels/sample.hpp>
+#include <totograph/exec/cuda/kernels/scans/cumsum.hpp>
+#include <totograph/exec/cuda/kernels/scans/running_moments.hpp>
 #include <totograph/exec/cuda/kernels/softmax.hpp>
 #include <totograph/exec/cuda/kernels/sort.hpp>
 #include <totograph/exec/cuda/kernels/used_extents.hpp>
@@ -53,6 +54,8 @@ __device__ void run_step(const KernelCall& call, const Used& used) {
         run_store<K, Threads>(call, used);
     } else if constexpr (K::kernel.op == Op::cumsum) {
         run_cumsum<K, Threads>(call, used);
+    } else if constexpr (K::kernel.op == Op::running_moments) {
+        run_moments<K, Threads>(call, used);
     } else if constexpr (K::kernel.op == Op::softmax) {
         run_softmax<K, Threads>(call, used);
     } else if constexpr (K::kernel.op == Op::argmax) {
@@ -84,6 +87,9 @@ constexpr Index blocks_wanted() {
     } else if constexpr (K::kernel.op == Op::cumsum) {
         constexpr Index rows = K::kernel.iteration.size() / K::kernel.iteration[-1];
         return K::kernel.iteration[-1] <= 4 * warp_size ? over(rows, warps) : rows;
+    } else if constexpr (K::kernel.op == Op::running_moments) {
+        using Rows = MomentsOfRows<K, block_threads>;
+        return Rows::takes_warp ? over(Rows::rows, warps) : Index{Rows::rows};
     } else if constexpr (K::kernel.op == Op::softmax) {
         constexpr Index columns = K::kernel.iteration[-1];
         return over(K::kernel.iteration.size() / columns, block_threads / softmax_threads(columns));
@@ -145,14 +151,15 @@ struct StepCalls {
 
 /// Where in a block each of several steps begins, of so many elements, 0 for those of other blocks: behind those since
 /// the last barrier, so that steps of few elements run beside each other on warps of their own.
-template <std::uint64_t barriers, std::size_t steps>
+/// @tparam threads  of a block
+template <std::uint64_t barriers, int threads, std::size_t steps>
 constexpr std::array<int, steps> first_threads(const std::array<Index, steps>& sizes) {
     std::array<int, steps> result{};
     Index next = 0;
     for (std::size_t i = 0; i < steps; ++i) {
         next = barriers >> i & 1U ? 0 : next;
-        result[i] = static_cast<int>(next % block_threads);
-        next += round_up(std::min<Index>(sizes[i], block_threads), warp_size);
+        result[i] = static_cast<int>(next % threads);
+        next += round_up(std::min<Index>(sizes[i], threads), warp_size);
     }
     return result;
 }
@@ -186,9 +193,10 @@ constexpr std::uint64_t barriers_where(bool is_aside) {
 /// Steps one after the other. `barriers` has a bit for each step that must wait for those before it, `aside` for each
 /// that has nothing to do with the others: as many blocks more have those. They are small: to ask what of them is in
 /// use would take as long as what it spares.
-template <int blocks, std::uint64_t barriers, std::uint64_t aside, class... K>
+template <int blocks, int block_size, std::uint64_t barriers, std::uint64_t aside, class... K>
 struct Segment {
     using Calls = StepCalls<sizeof...(K)>;
+    static constexpr int threads = block_size;
     static constexpr std::size_t steps = sizeof...(K);
     static constexpr int parts = aside != 0 ? 2 : 1;
 
@@ -210,9 +218,9 @@ private:
     static __device__ __forceinline__ void run_part(const Calls& calls, std::index_sequence<i...>) {
         constexpr std::uint64_t own = barriers_where<barriers, aside, steps>(is_aside);
         constexpr auto begins =
-            first_threads<own, steps>(sizes_where<aside, steps>({K::kernel.iteration.size()...}, is_aside));
+            first_threads<own, threads, steps>(sizes_where<aside, steps>({K::kernel.iteration.size()...}, is_aside));
         ((own >> i & 1U ? synchronize_segment<blocks>() : void(),
-          run_one<is_aside, i, K, Blocks<count, begins[i], is_aside ? count : 0>>(calls.call[i])),
+          run_one<is_aside, i, K, Blocks<count, begins[i], is_aside ? count : 0, threads>>(calls.call[i])),
          ...);
     }
     template <bool is_aside, std::size_t i, class Kernel, class Threads>
@@ -226,21 +234,22 @@ private:
 /// Steps of so many rows one after the other, of which each block has rows of its own: nothing that it reads is written
 /// by another. `aside` has a bit for each step that has nothing to do with the rows: the first block has those, if
 /// there are any.
-template <Index rows, std::uint64_t barriers, std::uint64_t aside, class... K>
+template <Index rows, int block_size, std::uint64_t barriers, std::uint64_t aside, class... K>
 struct RowSegment {
     using Calls = StepCalls<sizeof...(K)>;
+    static constexpr int threads = block_size;
     static constexpr std::size_t steps = sizeof...(K);
 
 private:
     static constexpr std::array<Index, steps> sizes{K::kernel.iteration.size()...};
     static constexpr auto sizes_of_rows = sizes_where<aside, steps>(sizes, false);
-    static constexpr auto begins = first_threads<barriers, steps>(sizes_where<aside, steps>(sizes, true));
+    static constexpr auto begins = first_threads<barriers, threads, steps>(sizes_where<aside, steps>(sizes, true));
 
     /// As many as give each thread a pair of the widest step; fewer where the device would have too few blocks.
     static constexpr Index widest = *std::max_element(sizes_of_rows.begin(), sizes_of_rows.end()) / rows;
     static_assert(widest > 0, "totograph: steps by rows are not all aside.");
     static constexpr Index rows_each =
-        std::clamp<Index>(2 * block_threads / widest, 1, std::max<Index>(1, rows / fewest_rows));
+        std::clamp<Index>(2 * threads / widest, 1, std::max<Index>(1, rows / fewest_rows));
     static constexpr unsigned first_block = aside != 0 ? 1 : 0;
 
 public:
@@ -265,8 +274,8 @@ private:
             __syncthreads();
         }
         if constexpr (((aside >> i & 1U) != 0) == is_aside) {
-            using Threads =
-                std::conditional_t<is_aside, Blocks<1, begins[i]>, BlocksOfRows<rows, rows_each, first_block>>;
+            using Threads = std::conditional_t<is_aside, Blocks<1, begins[i], 0, threads>,
+                                               BlocksOfRows<rows, rows_each, first_block, threads>>;
             if constexpr (is_aside) {
                 run_step<Kernel, Threads>(call, AllExtents<Kernel>());
             } else {
@@ -278,13 +287,13 @@ private:
 
 /// Copies the parameters of a kernel to shared memory with all threads of a block. Those of several steps are many,
 /// each read once: one after the other, through the cache for constants, steps would wait for each of them.
-template <class Parameters>
+template <int threads, class Parameters>
 __device__ __forceinline__ void copy_parameters(Parameters& to, const Parameters& from) {
     using Word = std::uint64_t;
     static_assert(sizeof(Parameters) % sizeof(Word) == 0 && alignof(Parameters) == alignof(Word));
     const Word* source = reinterpret_cast<const Word*>(&from);
     asm volatile("" : "+l"(source));  // or the compiler would see constants, and take them from there
-    for (unsigned i = threadIdx.x; i < sizeof(Parameters) / sizeof(Word); i += block_threads) {
+    for (unsigned i = threadIdx.x; i < sizeof(Parameters) / sizeof(Word); i += threads) {
         reinterpret_cast<Word*>(&to)[i] = source[i];
     }
     __syncthreads();
@@ -293,10 +302,10 @@ __device__ __forceinline__ void copy_parameters(Parameters& to, const Parameters
 static_assert(block_elements == 4 * block_threads);
 
 /// Points what lies in shared memory to it.
-template <std::size_t steps>
+template <int threads, std::size_t steps>
 __device__ __forceinline__ void place_local(StepCalls<steps>& calls, std::byte* memory) {
     constexpr unsigned places = 1 + max_operands;
-    for (unsigned i = threadIdx.x; i < steps * places; i += block_threads) {
+    for (unsigned i = threadIdx.x; i < steps * places; i += threads) {
         const unsigned place = i % places;
         KernelCall& call = calls.call[i / places];
         if ((calls.local[i / places] >> place & 1U) != 0) {
@@ -308,15 +317,15 @@ __device__ __forceinline__ void place_local(StepCalls<steps>& calls, std::byte* 
 }
 
 template <class SegmentType, bool has_local>
-__global__ void __launch_bounds__(block_threads)
+__global__ void __launch_bounds__(SegmentType::threads)
     segment_kernel(const __grid_constant__ typename SegmentType::Calls parameters) {
     // As words: what lies in shared memory has no initializers, and members of these parameters do.
     __shared__ std::uint64_t words[sizeof(typename SegmentType::Calls) / sizeof(std::uint64_t)];
     auto& calls = reinterpret_cast<typename SegmentType::Calls&>(words);
-    copy_parameters(calls, parameters);
+    copy_parameters<SegmentType::threads>(calls, parameters);
     if constexpr (has_local) {
         extern __shared__ uint4 local_memory[];
-        place_local(calls, reinterpret_cast<std::byte*>(local_memory));
+        place_local<SegmentType::threads>(calls, reinterpret_cast<std::byte*>(local_memory));
     }
     wait_for_predecessor();  // before any state is read, as `Executor::waits_first` says
     launch_dependents();

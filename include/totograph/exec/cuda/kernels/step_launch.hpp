@@ -49,14 +49,15 @@ void launch_sequence(const KernelLauncher& launcher, const Device& device, const
         const StepCalls<sizeof...(i)> calls{{call_of(steps[i])...}, {Lowered::local_bits(steps[i])...}};
         constexpr std::uint64_t aside =
             ((std::uint64_t{At::launch.aside[static_cast<std::size_t>(i)] ? 1U : 0U} << i) | ...);
+        constexpr int threads = At::launch.is_wide ? wide_block_threads : block_threads;
         if constexpr (At::launch.kind == LaunchKind::rows) {
-            using Steps = RowSegment<At::launch.rows, barriers, aside, typename At::template KernelAt<i>...>;
-            launcher.launch(&segment_kernel<Steps, false>, {Steps::blocks}, stream, calls);
+            using Steps = RowSegment<At::launch.rows, threads, barriers, aside, typename At::template KernelAt<i>...>;
+            launcher.launch(&segment_kernel<Steps, false>, {Steps::blocks, threads}, stream, calls);
         } else {
-            using Steps = Segment<At::launch.blocks, barriers, aside, typename At::template KernelAt<i>...>;
+            using Steps = Segment<At::launch.blocks, threads, barriers, aside, typename At::template KernelAt<i>...>;
             const int blocks = device.has_clusters ? At::launch.blocks : 1;
             launcher.launch(&segment_kernel<Steps, (At::launch.local_bytes > 0)>,
-                            {blocks * Steps::parts, block_threads, blocks, At::launch.local_bytes}, stream, calls);
+                            {blocks * Steps::parts, threads, blocks, At::launch.local_bytes}, stream, calls);
         }
     }
     (std::make_integer_sequence<int, At::launch.count>());

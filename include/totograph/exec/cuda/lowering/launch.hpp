@@ -46,8 +46,15 @@ inline constexpr int segment_steps = 48;
 /// Elements of a step that the threads of a block take in one turn, a few each.
 inline constexpr Index block_elements = 1024;
 /// Shared memory that a segment of one block has for intermediates; a block has 48 KiB unasked, and the parameters of
-/// up to 48 steps (17 KiB) and what running sums need (1 KiB) lie there too.
+/// up to 48 steps (17 KiB) and what running sums and moments need (4 KiB) lie there too.
 inline constexpr std::size_t most_local_bytes = 24576;
+/// Threads of a block, in place of `block_threads`, whose steps have many elements: four times as many loads are on
+/// their way.
+inline constexpr int wide_block_threads = 1024;
+inline constexpr Index wide_block_elements = 4096;
+/// Shared memory that a segment of one such block has; with its parameters that is less than any device gives a block
+/// that asks.
+inline constexpr std::size_t most_wide_local_bytes = 65536;
 /// Blocks that run a larger segment: one cluster, where the device has them.
 inline constexpr int cluster_blocks = 8;
 
@@ -59,6 +66,7 @@ struct Launch {
     bool has_reduction = false;  ///< Of GEMMs: the first step is their norm.
     Index rows = 0;              ///< Of `LaunchKind::rows`: how many each step has that is not aside.
     int blocks = 1;              ///< Of a segment: one, or a cluster of them.
+    bool is_wide = false;        ///< Of several steps in one kernel: a block has `wide_block_threads`.
     /// Of a segment of one block: the shared memory for intermediates that nothing else reads.
     std::size_t local_bytes = 0;
 

@@ -214,6 +214,7 @@ private:
             lowering_detail::order_segment<Program>(launch, local);
         } else {
             lowering_detail::order_steps<Program>(launch, &lowering_detail::may_overlap<Program>);
+            launch.is_wide = launch.kind == LaunchKind::rows && lowering_detail::has_wide_rows<Program>(launch);
         }
         const auto aside = launch.aside;
         for (std::size_t i = 0; i < static_cast<std::size_t>(launch.count); ++i) {

@@ -63,6 +63,13 @@ constexpr Shape leading(Shape shape, int axes) {
     return shape;
 }
 
+/// The rows that a step suggests: all axes but the last, or before its sums.
+constexpr Index rows_of(const Kernel& kernel) {
+    return kernel.kind == KernelKind::structural && kernel.op == Op::running_moments
+               ? leading(kernel.iteration, row_axes(kernel)).size()
+               : kernel.iteration.rows();
+}
+
 /// The extents of a shape's axes within one row, where the first axes multiply to so many rows; one of them may belong
 /// to both. Rank -1 where they do not.
 constexpr Shape extents_in_row(Shape shape, Index rows) {
@@ -228,7 +235,7 @@ constexpr RowRun longest_run_of_rows(int first, int end, Index fewest, Index wid
     constexpr int looks_ahead = 8;
     RowRun longest;
     for (int step = first; step < std::min(end, first + looks_ahead); ++step) {
-        const Index rows = kernel_of<Program>(step).iteration.rows();
+        const Index rows = rows_of(kernel_of<Program>(step));
         if (rows >= fewest && rows != longest.rows) {
             const RowRun run = run_of_rows<Program>(first, end, rows, widest);
             longest = run.kept > longest.kept ? run : longest;

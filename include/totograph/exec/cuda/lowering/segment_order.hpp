@@ -9,7 +9,9 @@
 #include <totograph/core/shape.hpp>
 #include <totograph/exec/cuda/lowering/launch.hpp>
 #include <totograph/exec/cuda/lowering/step_relations.hpp>
+#include <totograph/exec/cuda/runtime/device_traits.hpp>
 #include <totograph/graph/kernel.hpp>
+#include <totograph/graph/op_table.hpp>
 
 // In which order the steps of one kernel run, where it has barriers, and what its block keeps to itself.
 
@@ -43,6 +45,23 @@ constexpr void order_steps(Launch& launch, const Overlaps& overlaps) {
     }
 }
 
+/// Whether a step runs in blocks of any size.
+constexpr bool fits_wide_blocks(const Kernel& kernel) {
+    const OpClass kind = kernel.kind == KernelKind::structural ? op_row(kernel.op).kind : OpClass::elementwise;
+    return kind != OpClass::random && kind != OpClass::attention && kind != OpClass::custom;
+}
+
+/// Whether all steps of a launch do.
+template <class Program>
+constexpr bool fits_wide_blocks(const Launch& launch) {
+    for (int i = 0; i < launch.count; ++i) {
+        if (!fits_wide_blocks(kernel_of<Program>(launch.first + i))) {
+            return false;
+        }
+    }
+    return true;
+}
+
 /// Whether one block is enough for a segment whose steps are ordered: where its steps take no more turns beyond the
 /// first than there are barriers, each of which costs a cluster more.
 template <class Program>
@@ -50,8 +69,9 @@ constexpr bool fits_one_block(const Launch& launch) {
     Index turns = 0;
     Index barriers = 0;
     for (int i = 0; i < launch.count; ++i) {
-        const Index size = kernel_of<Program>(launch.first + i).iteration.size();
-        turns += std::max<Index>(divide_rounding_up(size, block_elements), 1) - 1;
+        const Index size = elements_of(kernel_of<Program>(launch.first + i));
+        turns +=
+            std::max<Index>(divide_rounding_up(size, launch.is_wide ? wide_block_elements : block_elements), 1) - 1;
         barriers += launch.barriers[static_cast<std::size_t>(i)] ? 1 : 0;
     }
     return turns <= barriers;
@@ -153,7 +173,7 @@ constexpr bool place_in_shared(Launch& launch, std::array<int, buffers>& places)
             }
         }
         const std::size_t end = end_of(i);
-        if (end > most_local_bytes) {
+        if (end > (launch.is_wide ? most_wide_local_bytes : most_local_bytes)) {
             places[i] = -1;
             all = false;
         } else {
@@ -163,19 +183,20 @@ constexpr bool place_in_shared(Launch& launch, std::array<int, buffers>& places)
     return all;
 }
 
-/// Orders the steps of a segment, and finds its two sides: for one block each, which has what is written and read
-/// within it alone in its shared memory, where no step waits for memory to be free; for clusters where that is better.
+/// Orders the steps of a segment for one block each side, which has what is written and read within it alone in its
+/// shared memory, where no step waits for memory to be free. False where one block is not enough: nothing changes then.
 ///
 /// @param places  of each buffer in shared memory; those of other segments stay
 template <class Program, std::size_t buffers>
-constexpr void order_segment(Launch& launch, std::array<int, buffers>& places) {
+constexpr bool order_for_one_block(Launch& launch, bool is_wide, std::array<int, buffers>& places) {
     Launch local = launch;
+    local.is_wide = is_wide;
     std::array<int, buffers> own{};
     own.fill(-1);
     for (std::size_t i = 0; i < Program::buffers.size(); ++i) {
         const Buffer& buffer = Program::buffers[i];
         const bool stays = buffer.first_step >= launch.first && buffer.last_step < launch.first + launch.count;
-        own[i] = stays && buffer.bytes <= most_local_bytes ? 0 : -1;
+        own[i] = stays && buffer.bytes <= (is_wide ? most_wide_local_bytes : most_local_bytes) ? 0 : -1;
     }
     const auto is_local = [&](const Reference& reference) {
         return reference.space == Space::arena && own[static_cast<std::size_t>(reference.index)] >= 0;
@@ -187,16 +208,53 @@ constexpr void order_segment(Launch& launch, std::array<int, buffers>& places) {
         order_steps<Program>(local, overlaps);
     } while (!place_in_shared<Program>(local, own));
     if (!fits_one_block<Program>(local)) {
-        order_steps<Program>(launch, &may_overlap<Program>);
-        launch.blocks = cluster_blocks;
-        split_segment<Program>(launch, &may_overlap<Program>);
-        return;
+        return false;
     }
     split_segment<Program>(local, overlaps);
     launch = local;
     for (std::size_t i = 0; i < buffers; ++i) {
         places[i] = own[i] >= 0 ? own[i] : places[i];
     }
+    return true;
+}
+
+/// The elements of the largest step.
+template <class Program>
+constexpr Index largest_step(const Launch& launch) {
+    Index largest = 0;
+    for (int i = 0; i < launch.count; ++i) {
+        largest = std::max(largest, elements_of(kernel_of<Program>(launch.first + i)));
+    }
+    return largest;
+}
+
+/// Orders the steps of a segment, and finds its two sides: for one block each, for a wide one, or for clusters where
+/// that is better.
+///
+/// @param places  of each buffer in shared memory; those of other segments stay
+template <class Program, std::size_t buffers>
+constexpr void order_segment(Launch& launch, std::array<int, buffers>& places) {
+    if (order_for_one_block<Program>(launch, false, places) ||
+        (fits_wide_blocks<Program>(launch) && order_for_one_block<Program>(launch, true, places))) {
+        return;
+    }
+    order_steps<Program>(launch, &may_overlap<Program>);
+    launch.blocks = cluster_blocks;
+    split_segment<Program>(launch, &may_overlap<Program>);
+    launch.is_wide =
+        fits_wide_blocks<Program>(launch) && largest_step<Program>(launch) >= cluster_blocks * block_elements;
+}
+
+/// Whether blocks of rows are wide: where a row is long, and no multiprocessor would have two of them.
+template <class Program>
+constexpr bool has_wide_rows(const Launch& launch) {
+    Index widest = 0;
+    for (int i = 0; i < launch.count; ++i) {
+        widest = launch.aside[static_cast<std::size_t>(i)]
+                     ? widest
+                     : std::max(widest, elements_of(kernel_of<Program>(launch.first + i)) / launch.rows);
+    }
+    return launch.rows < compiled_for.multiprocessors && widest >= block_elements && fits_wide_blocks<Program>(launch);
 }
 
 /// Whether a segment is for a cluster.

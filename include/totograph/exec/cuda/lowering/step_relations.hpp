@@ -104,8 +104,9 @@ constexpr bool is_same(const Reference& a, const Reference& b) {
 
 /// Elements that a step goes through: of its result, or of the rows that it looks for the largest number of.
 constexpr Index elements_of(const Kernel& kernel) {
-    const bool searches = kernel.kind == KernelKind::structural && kernel.op == Op::argmax;
-    return searches ? kernel.operands[0].shape.size() : kernel.iteration.size();
+    const bool reads_rows =
+        kernel.kind == KernelKind::structural && (kernel.op == Op::argmax || kernel.op == Op::running_moments);
+    return reads_rows ? kernel.operands[0].shape.size() : kernel.iteration.size();
 }
 
 template <class Program>

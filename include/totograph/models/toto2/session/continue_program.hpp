@@ -33,7 +33,7 @@ struct Continue {
         const Tensor former = slice(given, 3, 0, 1);
         // The newest patch counts as observed, whatever the caller says.
         const Tensor observed = concatenate(former, expand(r.constant(1), one), 3);
-        const nn::RunningMoments before = stable.moments();
+        const RunningMoments before = stable.moments();
         const ScaledPatches scaled = scale_patches(values, observed, Parts::inference.scaler_fallback_min_obs, &before);
         const Tensor location = slice(scaled.location, 3, 1, 1);
         const Tensor scale = slice(scaled.scale, 3, 1, 1);
@@ -46,7 +46,7 @@ struct Continue {
         const Tensor ids = concatenate(id, inputs.newest_groups(Parts::continued_tokens - 1), 2);
         const Tensor head = Projections<Parts>::head(Stack<Parts>::record(tokens(scaled), ids, pass));
         r.store(inputs.forecast(), Quantiles<Parts>::as_result(quantiles.record(head, location, scale)), 3, 0);
-        stable.add(scaled.moments, extremes);
+        stable.add(scaled.moments.at_ends, extremes);
     }
 
 private:

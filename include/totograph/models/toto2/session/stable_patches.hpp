@@ -31,7 +31,7 @@ public:
     /// How many there are, i32 `[1]`.
     [[nodiscard]] constexpr Tensor count() const { return cache_.length(); }
     /// Sums of their observed values.
-    [[nodiscard]] constexpr nn::RunningMoments moments() const {
+    [[nodiscard]] constexpr RunningMoments moments() const {
         return {r_->state(states::stable_count, sums, DType::f64), r_->state(states::stable_total, sums, DType::f64),
                 r_->state(states::stable_spread, sums, DType::f64)};
     }
@@ -47,21 +47,18 @@ public:
 
     /// After a pass over the whole context: all its patches but the newest are stable. `token_ids` are those of all
     /// tokens.
-    constexpr void begin(const nn::CausalMoments& of_steps, Tensor token_ids) {
+    constexpr void begin(const RunningMoments& of_patches, Tensor token_ids) {
         const Tensor length = inputs_.length();
         // One series stands for all, which have the same number of patches; those of padding are never read.
         cache_.keep_first(slice(length, 0, 0, 1) - 1.0);
         const Tensor last = reshape(cast(length, DType::f64) - 2.0, {sizes.batch, 1, 1, 1});
         const Tensor is_last = equal(r_->iota(sizes.context_patches, DType::f64), last);
         // One term of each sum is not 0: there is nothing to round.
-        const auto at_last = [&](Tensor x) {
-            const Tensor ends = at_patch_ends(x, sizes.context_patches);
-            return reshape(sum(ends * is_last), sums);
-        };
-        const nn::RunningMoments state = moments();
-        r_->store(state.count, at_last(of_steps.count));
-        r_->store(state.total, at_last(of_steps.total));
-        r_->store(state.spread, at_last(of_steps.spread));
+        const auto at_last = [&](Tensor x) { return reshape(sum(x * is_last), sums); };
+        const RunningMoments state = moments();
+        r_->store(state.count, at_last(of_patches.count));
+        r_->store(state.total, at_last(of_patches.total));
+        r_->store(state.spread, at_last(of_patches.spread));
         if constexpr (Quantiles<Parts>::is_capped) {
             const Tensor newest = reshape(cast(length, DType::f32) - 1.5, {sizes.batch, 1, 1, 1, 1});
             const Tensor is_stable = less(reshape(r_->iota(sizes.context_patches), {sizes.context_patches, 1}), newest);
@@ -73,12 +70,12 @@ public:
 
     /// One more is stable: the first of two patches that the moments are of. Its keys, values and id are there
     /// already; `of_all` are the extremes with it, where quantiles are capped.
-    constexpr void add(const nn::CausalMoments& of_steps, const Extremes& of_all) {
-        const auto at_first = [&](Tensor x) { return reshape(slice(at_patch_ends(x, 2), -1, 0, 1), sums); };
-        const nn::RunningMoments state = moments();
-        r_->store(state.count, at_first(of_steps.count));
-        r_->store(state.total, at_first(of_steps.total));
-        r_->store(state.spread, at_first(of_steps.spread));
+    constexpr void add(const RunningMoments& of_patches, const Extremes& of_all) {
+        const auto at_first = [&](Tensor x) { return reshape(slice(x, -1, 0, 1), sums); };
+        const RunningMoments state = moments();
+        r_->store(state.count, at_first(of_patches.count));
+        r_->store(state.total, at_first(of_patches.total));
+        r_->store(state.spread, at_first(of_patches.spread));
         if constexpr (Quantiles<Parts>::is_capped) {
             keep(of_all);
         }
@@ -87,12 +84,6 @@ public:
 
 private:
     static constexpr Shape sums{sizes.batch, 1, sizes.variates, 1};
-
-    /// Of something that each step has, what the last one of each patch has: `[batch, 1, variates, patches]`.
-    [[nodiscard]] static constexpr Tensor at_patch_ends(Tensor x, Index patches) {
-        const Tensor last = slice(nn::patchify(x, sizes.patch_size), -1, sizes.patch_size - 1, 1);
-        return reshape(last, {sizes.batch, 1, sizes.variates, patches});
-    }
 
     constexpr void keep(const Extremes& found) const {
         const Extremes state = extremes();

@@ -22,6 +22,7 @@
 #include <totograph/exec/cpu/evaluate/evaluate_attention.hpp>
 #include <totograph/exec/cpu/evaluate/evaluate_movement.hpp>
 #include <totograph/exec/cpu/evaluate/tensor_data.hpp>
+#include <totograph/exec/cpu/moments_of_row.hpp>
 #include <totograph/graph/graph.hpp>
 #include <totograph/graph/op.hpp>
 #include <totograph/graph/op_table.hpp>
@@ -111,6 +112,26 @@ inline void scan(const TensorData& x, const TensorData& out) {
             total += x.get(row * columns + column);
             out.set(row * columns + column, total);
         }
+    }
+}
+
+/// The inputs are those of `running_moments`.
+inline void moments_of_rows(const Node& node, std::span<const TensorData> inputs, const TensorData& out) {
+    const auto [axis, group, least] = std::array{node.attributes[0], node.attributes[1], node.attributes[2]};
+    const Index kinds = out.shape[static_cast<int>(axis)];
+    const Index groups = out.shape[-1];
+    const bool has_marks = inputs.size() % 3 == 2;
+    const std::size_t first_sum = has_marks ? 2 : 1;
+    for (Index row = 0; row < inputs[0].shape.rows(); ++row) {
+        MomentsOfRow before{};
+        for (std::size_t kind = 0; first_sum < inputs.size() && kind < before.size(); ++kind) {
+            before[kind] = inputs[first_sum + kind].get(row);
+        }
+        const Index first = row * groups * group;
+        moments_of_row(
+            groups, group, least, before, [&](Index step) { return inputs[0].get(first + step); },
+            [&](Index step) { return !has_marks || inputs[1].get(first + step) != 0; },
+            [&](Index kind, Index g, double sum) { out.set((row * kinds + kind) * groups + g, sum); });
     }
 }
 
@@ -303,6 +324,8 @@ void compute(const Node& node, std::span<const TensorData> inputs, const TensorD
         reduce(node, inputs[0], out);
     } else if constexpr (op == Op::cumsum) {
         scan(inputs[0], out);
+    } else if constexpr (op == Op::running_moments) {
+        moments_of_rows(node, inputs, out);
     } else if constexpr (op == Op::softmax) {
         softmax_rows(inputs[0], out);
     } else if constexpr (op == Op::argmax) {

@@ -14,6 +14,7 @@
 #include <totograph/core/inline.hpp>
 #include <totograph/core/shape.hpp>
 #include <totograph/exec/cpu/kernels/kernel_call.hpp>
+#include <totograph/exec/cpu/moments_of_row.hpp>
 #include <totograph/exec/cpu/simd.hpp>
 #include <totograph/exec/cpu/thread_pool.hpp>
 #include <totograph/exec/cpu/vector.hpp>
@@ -182,6 +183,41 @@ void cumsum_of(const Kernel& kernel, const KernelCall& call) noexcept {
 
 TOTOGRAPH_INLINE void cumsum(const Kernel& kernel, const KernelCall& call) noexcept {
     return kernel.dtype == DType::f64 ? cumsum_of<double>(kernel, call) : cumsum_of<float>(kernel, call);
+}
+
+TOTOGRAPH_INLINE void running_moments(const Kernel& kernel, const KernelCall& call) noexcept {
+    const int rows = kernel.iteration.rank - 2;  // axes
+    Shape shape = kernel.iteration;
+    shape.rank = rows + 1;
+    shape[rows] = kernel.operands[0].shape[-1];  // what a row costs
+    for (int axis = 0; axis < rows; ++axis) {
+        shape[axis] = call.used(kernel, axis);
+    }
+    const Index groups = call.used(kernel, rows + 1);
+    const bool has_marks = kernel.operand_count % 3 == 2;
+    const auto first_sum = static_cast<std::size_t>(has_marks ? 2 : 1);
+    const bool goes_on = kernel.operand_count > 2;
+    parallel_for_each_row(call, shape, [&](const AxisIndex& index) {
+        const auto at = [&]<class Element>(std::size_t which, Element) {
+            return static_cast<const Element*>(call.operands[which]) +
+                   offset_of(index, kernel.operands[which].strides, shape.rank);
+        };
+        const float* const values = at(0, float{});
+        const float* const marks = has_marks ? at(1, float{}) : nullptr;
+        const Index step_of_values = last_stride(kernel.operands[0].strides, shape.rank);
+        const Index step_of_marks = last_stride(kernel.operands[1].strides, shape.rank);
+        MomentsOfRow before{};
+        for (std::size_t kind = 0; goes_on && kind < before.size(); ++kind) {
+            before[kind] = *at(first_sum + kind, double{});
+        }
+        auto* const out = static_cast<double*>(call.output) + offset_of(index, kernel.output_strides, shape.rank);
+        const Index step_of_kinds = kernel.output_strides[static_cast<std::size_t>(rows)];
+        moments_of_row(
+            groups, kernel.attributes[1], kernel.attributes[2], before,
+            [&](Index step) { return static_cast<double>(values[step * step_of_values]); },
+            [&](Index step) { return marks == nullptr || marks[step * step_of_marks] != 0; },
+            [&](Index kind, Index group, double sum) { out[kind * step_of_kinds + group] = sum; });
+    });
 }
 
 TOTOGRAPH_INLINE void embedding(const Kernel& kernel, const KernelCall& call) noexcept {

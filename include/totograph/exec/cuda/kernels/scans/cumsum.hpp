@@ -13,22 +13,24 @@
 
 namespace totograph::cuda {
 
-/// Stretches of a row's running sum that a warp has on their way at a time, at most.
-inline constexpr int most_stretches = 16;
+/// Stretches of a row's running sum that a block has on their way at a time, at most.
+inline constexpr int most_block_stretches = 128;
 
 /// What the stretches of a block add up to: one array for all running sums of a kernel.
 __device__ __forceinline__ double* totals_of_stretches() {
-    __shared__ double sums[most_stretches * (block_threads / warp_size)];
+    __shared__ double sums[most_block_stretches];
     return sums;
 }
 
 /// Running sums along the last axis, in double. Stretches of a warp's width are summed on their own; the totals of 32
 /// stretches, a span, add up by the same tree, and those of spans from the left. So a sum depends on what is before it
 /// alone, whatever the columns behind it.
-template <class K>
+/// @tparam threads  of a block
+template <class K, int threads>
 class Cumsum {
     using T = Element<K::kernel.dtype>;
-    static constexpr int warps = block_threads / warp_size;
+    static constexpr int warps = threads / warp_size;
+    static constexpr int most_stretches = most_block_stretches / warps;
     static constexpr auto columns = static_cast<Offset<K>>(K::kernel.iteration[-1]);
     static constexpr auto step = static_cast<Offset<K>>(inner_stride<K>(K::kernel.operands[0].strides));
     static constexpr auto out_step = static_cast<Offset<K>>(inner_stride<K>(K::kernel.output_strides));
@@ -76,13 +78,13 @@ public:
     /// @param totals  of stretches, in shared memory
     __device__ __forceinline__ void run_block(Offset<K> row, double* totals) const {
         constexpr int each =
-            std::min(static_cast<int>(divide_rounding_up(Index{columns}, Index{block_threads})), most_stretches);
+            std::min(static_cast<int>(divide_rounding_up(Index{columns}, Index{threads})), most_stretches);
         constexpr int spans = (each * warps + warp_size - 1) / warp_size;
         const auto place = place_of<K, LeadingOf<K>>(row);
         const Offset<K> from = offset_of<K, StridesOfOperand<K, 0>>(place);
         const Offset<K> to = offset_of<K, StridesOfOutput<K>>(place);
         double carry = 0;
-        for (Offset<K> first = 0; first < columns; first += each * block_threads) {
+        for (Offset<K> first = 0; first < columns; first += each * threads) {
             const auto column_of = [&](int i) {
                 return first + static_cast<Offset<K>>((i * warps + warp_) * warp_size + lane_);
             };
@@ -113,6 +115,7 @@ public:
 #pragma unroll
             for (int i = 0; i < each; ++i) {
                 constexpr int turns = warp_size / warps;  // of a span
+                static_assert(turns > 0, "totograph: a span is no shorter than a turn of the block's warps.");
                 const double own = __shfl_sync(0xffffffffU, before[i / turns], i % turns * warps + warp_);
                 if (column_of(i) < columns) {
                     out_[to + column_of(i) * out_step] = static_cast<T>(own + values[i]);
@@ -135,7 +138,7 @@ private:
 
 template <class K, class Threads = Blocks<>, class Used = UsedExtents<K>>
 __device__ void run_cumsum(const KernelCall& call, const Used& used) {
-    using Sums = Cumsum<K>;
+    using Sums = Cumsum<K, Threads::threads>;
     const auto is_used = [&](Offset<K> row) { return used.template has<UsedExtents<K>::rows>(row); };
     if constexpr (Sums::takes_warp) {
         if (Threads::template group_has_item<warp_size, Sums::rows>()) {
