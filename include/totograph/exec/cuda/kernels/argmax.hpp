@@ -51,12 +51,12 @@ public:
             best[threadIdx.x / warp_size] = key;
         }
         __syncthreads();
-        if (threadIdx.x == 0) {
-            std::uint64_t largest = 0;
-            for (const std::uint64_t of_warp : best) {
-                largest = std::max(largest, of_warp);
+        if (threadIdx.x < warp_size) {
+            constexpr int warps = threads / warp_size;
+            const std::uint64_t largest = largest_of_warp(threadIdx.x < warps ? best[threadIdx.x] : 0);
+            if (threadIdx.x == 0) {
+                write(place, largest);
             }
-            write(place, largest);
         }
     }
 
@@ -80,12 +80,16 @@ private:
                 best = std::max(best, std::uint64_t{key} << 32U | (0xffffffffU - column));
             }
         }
+        return largest_of_warp(best);
+    }
+
+    [[nodiscard]] static __device__ __forceinline__ std::uint64_t largest_of_warp(std::uint64_t key) {
 #pragma unroll
         for (int distance = warp_size / 2; distance > 0; distance /= 2) {
-            const std::uint64_t other = __shfl_xor_sync(0xffffffffU, static_cast<unsigned long long>(best), distance);
-            best = std::max(best, other);
+            const std::uint64_t other = __shfl_xor_sync(0xffffffffU, static_cast<unsigned long long>(key), distance);
+            key = std::max(key, other);
         }
-        return best;
+        return key;
     }
 
     template <class PlaceOfRow>

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <type_traits>
 
 #include <totograph/core/dtype.hpp>
 #include <totograph/core/shape.hpp>
@@ -11,17 +12,105 @@
 #include <totograph/exec/cuda/kernels/reduction.hpp>
 #include <totograph/exec/cuda/kernels/scans/cumsum.hpp>
 #include <totograph/exec/cuda/kernels/used_extents.hpp>
+#include <totograph/exec/cuda/lowering/launch.hpp>
 #include <totograph/graph/kernel.hpp>
 
 namespace totograph::cuda {
 
-/// What the stretches of a block add up to, in shared memory.
+/// What the stretches of a block's rows add up to, in shared memory: count, total and spread.
 struct MomentsOfStretches {
-    double total[most_block_stretches];
-    double spread[most_block_stretches];
-    int count[most_block_stretches];
-    double enough[wide_block_threads / warp_size]
-                 [3];  ///< Of the first values of a row, of each warp's or of the block's.
+    static constexpr int kinds = 3;
+    static constexpr int most_spans = most_block_stretches / warp_size;
+
+    double own[kinds][most_block_stretches];
+    double before[kinds][most_block_stretches];  ///< Of the stretches before each in its span, of 32.
+    double spans[kinds][most_spans];
+    double enough[wide_block_threads / warp_size][kinds];  ///< Of the first values of a row: each warp's, or the first.
+};
+
+/// Sums of what is before each stretch of a row, in the order of `Cumsum`, where a warp has them all.
+template <int each>
+class StretchesOfWarp {
+    static_assert(each <= 4, "totograph: a longer row takes a block.");
+
+public:
+    /// @param sums  within each stretch
+    __device__ __forceinline__ StretchesOfWarp(const MomentsOfStretches&, int, const double (&sums)[each], double) {
+#pragma unroll
+        for (int i = 0; i < each; ++i) {
+            own_[i] = __shfl_sync(0xffffffffU, sums[i], warp_size - 1);
+        }
+    }
+    [[nodiscard]] __device__ __forceinline__ double before(int i, int) const {
+        // As a tree adds up to three.
+        return i == 0 ? 0.0 : i == 1 ? own_[0] : i == 2 ? own_[1] + own_[0] : own_[2] + own_[1] + own_[0];
+    }
+    /// Up to the end of the stretch before one.
+    [[nodiscard]] __device__ __forceinline__ double behind_last(int i, int warp) const {
+        return i == 0 ? 0.0 : before(i - 1, warp) + own_[i - 1];
+    }
+    /// Of all: such a row has no more.
+    [[nodiscard]] __device__ __forceinline__ double carry() const {
+        return 0;
+    }
+
+private:
+    double own_[each];
+};
+
+/// The same where the warps of a block have `each` of them: read from shared memory, where `add_up` left them.
+template <int each, int warps>
+class StretchesOfBlock {
+    static constexpr int stretches = each * warps;
+    static constexpr int spans = (stretches + warp_size - 1) / warp_size;
+    static constexpr int turns = warp_size / warps;  // of a span
+    static_assert(2 * spans <= warps, "totograph: a warp adds up a span of one kind.");
+
+public:
+    /// Adds up spans of kinds from `first` on, a span of a kind a warp. All have waited for what lies there.
+    static __device__ __forceinline__ void add_up(MomentsOfStretches& memory, int first, int count, int warp,
+                                                  int lane) {
+        if (warp < count * spans) {
+            const int kind = first + warp / spans;
+            const int span = warp % spans;
+            const int stretch = span * warp_size + lane;
+            const double sum = scan_of_warp(stretch < stretches ? memory.own[kind][stretch] : 0.0);
+            const double left = __shfl_up_sync(0xffffffffU, sum, 1);
+            memory.before[kind][stretch] = lane > 0 ? left : 0.0;
+            if (lane == warp_size - 1) {
+                memory.spans[kind][span] = sum;
+            }
+        }
+    }
+
+    __device__ __forceinline__ StretchesOfBlock(const MomentsOfStretches& memory, int kind, const double (&)[each],
+                                                double carry)
+        : own_(memory.own[kind]), before_(memory.before[kind]) {
+        carries_[0] = carry;
+#pragma unroll
+        for (int span = 0; span < spans; ++span) {
+            carries_[span + 1] = carries_[span] + memory.spans[kind][span];
+        }
+    }
+    [[nodiscard]] __device__ __forceinline__ double before(int i, int warp) const {
+        return carries_[i / turns] + before_[i * warps + warp];
+    }
+    [[nodiscard]] __device__ __forceinline__ double behind_last(int i, int warp) const {
+        if (i == 0 && warp == 0) {
+            return carries_[0];
+        }
+        const int last = i * warps + warp - 1;
+        const bool is_in_span = i % turns != 0 || warp > 0;
+        return carries_[is_in_span ? i / turns : max(i / turns - 1, 0)] + before_[last] + own_[last];
+    }
+    [[nodiscard]] __device__ __forceinline__ double carry() const {
+        return carries_[spans];
+    }
+
+private:
+    const double* own_;
+    const double* before_;
+    double carries_[spans + 1];
 };
 
 /// Running moments of rows. All sums are added in the order of `Cumsum`, so they depend on what is before them alone.
@@ -37,7 +126,7 @@ class MomentsOfRows {
     static constexpr bool has_marks = K::kernel.operand_count % 3 == 2;
     static constexpr bool goes_on = K::kernel.operand_count > 2;
     static constexpr int first_sum = has_marks ? 2 : 1;
-    static constexpr int kinds = 3;
+    static constexpr int kinds = MomentsOfStretches::kinds;
 
     static constexpr auto step_of(const Strides& strides, int axis) {
         return static_cast<Offset<K>>(strides[static_cast<std::size_t>(axis)]);
@@ -61,7 +150,7 @@ class MomentsOfRows {
         double total;
         double spread;
 
-        [[nodiscard]] __device__ __forceinline__ double mean() const { return total / fmax(count, 1.0); }
+        [[nodiscard]] __device__ __forceinline__ double mean() const { return total / (count > 1.0 ? count : 1.0); }
     };
 
 public:
@@ -117,50 +206,56 @@ public:
                     seen[i] = seen[i] && marks_[marks_from + column * mark_step] != 0;
                 }
             }
-            Moments sums[each];  // of a stretch, then of all
+            using Stretches = std::conditional_t<takes_warp, StretchesOfWarp<each>, StretchesOfBlock<each, warps>>;
+            const auto add_up = [&](int first_kind, int count) {
+                if constexpr (!takes_warp) {
+                    __syncthreads();
+                    Stretches::add_up(memory_, first_kind, count, own_warp, lane);
+                    __syncthreads();
+                }
+            };
+            const auto leave = [&](int kind, int i, double sum) {
+                if (!takes_warp && lane == warp_size - 1) {
+                    memory_.own[kind][i * warps + warp] = sum;
+                }
+            };
+            // Within a stretch, then of all.
+            double count[each];
+            double total[each];
+            double spread[each];
 #pragma unroll
             for (int i = 0; i < each; ++i) {
                 const unsigned members = __ballot_sync(0xffffffffU, seen[i]);
-                sums[i].count = __popc(members & (0xffffffffU >> (warp_size - 1 - lane)));
-                sums[i].total = scan_of_warp(seen[i] ? static_cast<double>(values[i]) : 0.0);
-                if (lane == warp_size - 1) {
-                    memory_.count[stretch_of(own_warp, i, warps)] = __popc(members);
-                    memory_.total[stretch_of(own_warp, i, warps)] = sums[i].total;
-                }
+                count[i] = __popc(members & (0xffffffffU >> (warp_size - 1 - lane)));
+                total[i] = scan_of_warp(seen[i] ? static_cast<double>(values[i]) : 0.0);
+                leave(0, i, count[i]);
+                leave(1, i, total[i]);
             }
-            wait();
-            const BeforeStretches<each, warps> totals(memory_.total, own_warp, lane, carry.total);
-            const BeforeStretches<each, warps> counts(memory_.count, own_warp, lane, carry.count);
-            // The mean behind each stretch, by the lane of its number, and before the first one.
-            double mean_behind[totals.spans];
-#pragma unroll
-            for (int span = 0; span < totals.spans; ++span) {
-                mean_behind[span] =
-                    Moments{counts.behind[span] + before.count, totals.behind[span] + before.total, 0}.mean();
-            }
-            const double mean_before_first = Moments{carry.count + before.count, carry.total + before.total, 0}.mean();
-            double deviations[each];
+            add_up(0, 2);
+            const Stretches counts(memory_, 0, count, carry.count);
+            const Stretches totals(memory_, 1, total, carry.total);
 #pragma unroll
             for (int i = 0; i < each; ++i) {
-                sums[i].count += counts.of(i, warp);
-                sums[i].total += totals.of(i, warp);
-                const double mean = Moments{sums[i].count + before.count, sums[i].total + before.total, 0}.mean();
+                const auto mean_of = [&](double number, double sum) {
+                    return Moments{number + before.count, sum + before.total, 0}.mean();
+                };
+                count[i] += counts.before(i, warp);
+                total[i] += totals.before(i, warp);
+                const double mean = mean_of(count[i], total[i]);
                 const double left = __shfl_up_sync(0xffffffffU, mean, 1);
-                const double at_left_end = totals.left_of(mean_behind, i, warp, mean_before_first);
-                const double mean_before = lane == 0 ? at_left_end : left;
+                const double at_left = mean_of(counts.behind_last(i, warp), totals.behind_last(i, warp));
+                const double mean_before = lane == 0 ? at_left : left;
                 const auto x = static_cast<double>(values[i]);
-                deviations[i] = scan_of_warp(seen[i] ? (x - mean_before) * (x - mean) : 0.0);
-                if (lane == warp_size - 1) {
-                    memory_.spread[stretch_of(own_warp, i, warps)] = deviations[i];
-                }
+                spread[i] = scan_of_warp(seen[i] ? (x - mean_before) * (x - mean) : 0.0);
+                leave(2, i, spread[i]);
             }
-            wait();
-            const BeforeStretches<each, warps> spreads(memory_.spread, own_warp, lane, carry.spread);
+            add_up(2, 1);
+            const Stretches spreads(memory_, 2, spread, carry.spread);
 #pragma unroll
             for (int i = 0; i < each; ++i) {
                 const Offset<K> column = column_of(i);
-                const Moments all{sums[i].count + before.count, sums[i].total + before.total,
-                                  spreads.of(i, warp) + deviations[i] + before.spread};
+                const Moments all{count[i] + before.count, total[i] + before.total,
+                                  spreads.before(i, warp) + spread[i] + before.spread};
                 const bool is_short = all.count < least;
                 if (column < columns && (column + 1) % group == 0) {
                     double* const to = out + ((column + 1) / group - 1) * group_step;
@@ -176,7 +271,7 @@ public:
                     enough[2] = all.spread;
                 }
             }
-            carry = {counts.carry, totals.carry, spreads.carry};
+            carry = {counts.carry(), totals.carry(), spreads.carry()};
             wait();  // what stretches add up to may be written again
         }
         if constexpr (has_least) {
@@ -192,11 +287,6 @@ public:
     }
 
 private:
-    /// Where a warp's stretch lies in shared memory.
-    static __device__ __forceinline__ int stretch_of(int own_warp, int i, int warps) {
-        return takes_warp ? own_warp * 4 + i : i * warps + own_warp;
-    }
-
     static __device__ __forceinline__ void wait() {
         if constexpr (takes_warp) {
             __syncwarp();
@@ -204,52 +294,6 @@ private:
             __syncthreads();
         }
     }
-
-    /// Sums of what is before each stretch of a turn. Every warp adds up all of them, as in `Cumsum`: spans of 32 by a
-    /// tree, a stretch a lane.
-    template <int each, int warps>
-    struct BeforeStretches {
-        static constexpr int spans = (each * warps + warp_size - 1) / warp_size;
-        static constexpr int turns = warp_size / warps;  // of a span
-
-        double before[spans];
-        double behind[spans];
-        double carry;
-
-        template <class Sum>
-        __device__ __forceinline__ BeforeStretches(const Sum* stretches, int own_warp, int lane, double carried)
-            : carry(carried) {
-#pragma unroll
-            for (int span = 0; span < spans; ++span) {
-                const int stretch = span * warp_size + lane;
-                const double own = stretch < each * warps
-                                       ? static_cast<double>(stretches[(takes_warp ? own_warp * 4 : 0) + stretch])
-                                       : 0.0;
-                const double sum = scan_of_warp(own);
-                const double left = __shfl_up_sync(0xffffffffU, sum, 1);
-                before[span] = carry + (lane > 0 ? left : 0.0);
-                behind[span] = before[span] + own;
-                carry += __shfl_sync(0xffffffffU, sum, warp_size - 1);
-            }
-        }
-
-        /// Of a warp's stretch number i.
-        [[nodiscard]] __device__ __forceinline__ double of(int i, int warp) const {
-            return __shfl_sync(0xffffffffU, before[i / turns], i % turns * warps + warp);
-        }
-        /// What the stretch before it has, of numbers by stretch; `first` before the first one.
-        [[nodiscard]] __device__ __forceinline__ double left_of(const double (&numbers)[spans], int i, int warp,
-                                                                double first) const {
-            const int place = i % turns * warps + warp;
-            const double in_span = __shfl_sync(0xffffffffU, numbers[i / turns], max(place - 1, 0));
-            if (i % turns != 0) {
-                return in_span;
-            }
-            const double outside =
-                i / turns == 0 ? first : __shfl_sync(0xffffffffU, numbers[max(i / turns - 1, 0)], warp_size - 1);
-            return place == 0 ? outside : in_span;
-        }
-    };
 
     template <class PlaceOfRow>
     [[nodiscard]] __device__ __forceinline__ Moments moments_before(const PlaceOfRow& place) const {
