@@ -299,7 +299,11 @@ __device__ __forceinline__ void copy_parameters(Parameters& to, const Parameters
     __syncthreads();
 }
 
-static_assert(block_elements == 4 * block_threads);
+static_assert(block_elements == 4 * block_threads && wide_block_elements == 4 * wide_block_threads);
+static_assert(sizeof(StepCalls<segment_steps>) + sizeof(MomentsOfStretches) + most_block_stretches * sizeof(double) +
+                      most_local_bytes <=
+                  49152,
+              "totograph: a segment of one block has more shared memory than a block gets unasked.");
 
 /// Points what lies in shared memory to it.
 template <int threads, std::size_t steps>

@@ -46,8 +46,8 @@ inline constexpr int segment_steps = 48;
 /// Elements of a step that the threads of a block take in one turn, a few each.
 inline constexpr Index block_elements = 1024;
 /// Shared memory that a segment of one block has for intermediates; a block has 48 KiB unasked, and the parameters of
-/// up to 48 steps (17 KiB) and what running sums and moments need (4 KiB) lie there too.
-inline constexpr std::size_t most_local_bytes = 24576;
+/// up to 48 steps (17 KiB) and what running sums and moments need (8 KiB) lie there too.
+inline constexpr std::size_t most_local_bytes = 22528;
 /// Threads of a block, in place of `block_threads`, whose steps have many elements: four times as many loads are on
 /// their way.
 inline constexpr int wide_block_threads = 1024;

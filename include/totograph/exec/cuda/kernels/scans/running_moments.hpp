@@ -28,6 +28,12 @@ struct MomentsOfStretches {
     double enough[wide_block_threads / warp_size][kinds];  ///< Of the first values of a row: each warp's, or the first.
 };
 
+/// One for all running moments of a kernel.
+__device__ __forceinline__ MomentsOfStretches& moments_of_stretches() {
+    __shared__ MomentsOfStretches memory;
+    return memory;
+}
+
 /// Sums of what is before each stretch of a row, in the order of `Cumsum`, where a warp has them all.
 template <int each>
 class StretchesOfWarp {
@@ -323,7 +329,7 @@ private:
 
 template <class K, class Threads = Blocks<>, class Used = UsedExtents<K>>
 __device__ void run_moments(const KernelCall& call, const Used& used) {
-    __shared__ MomentsOfStretches memory;
+    MomentsOfStretches& memory = moments_of_stretches();
     using Rows = MomentsOfRows<K, Threads::threads>;
     const auto run = [&](const Rows& rows, Offset<K> row) {
         if (used.template has<Rows::axes>(row)) {
