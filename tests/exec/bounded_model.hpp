@@ -39,6 +39,9 @@ struct Bounded {
         keep_bounded(r, "out.f64", cast(x, DType::f64) * 3.0);
         keep_bounded(r, "out.sum", sum(cast(x, DType::f64)));
         keep_bounded(r, "out.cumsum", cumsum(exp(x)));
+        keep_bounded(r, "out.moments", running_moments(x, nullptr, half, width));
+        const Tensor steps = reshape(x, {batch, samples, variates, positions * width});
+        keep_bounded(r, "out.grouped", permute(running_moments(steps, nullptr, width, 3), {0, 1, 2, 4, 3}));
         keep_bounded(r, "out.softmax", softmax(x));
         keep_bounded(r, "out.sorted", sort(x));
         keep_bounded(r, "out.joined", concatenate(x, exp(x), 4));

@@ -48,10 +48,14 @@ void compare(const Executor& bounded, const Executor& whole, const char* name,
     const auto ours = state_of<T>(bounded, name);
     const auto all = state_of<T>(whole, name);
     const Shape shape = Executor::Layout::find(name)->slot.shape;
+    Index columns = 1;
+    for (int axis = 4; axis < shape.rank; ++axis) {
+        columns *= shape[axis];
+    }
     Index different = 0;
     Index written = 0;
     for (std::size_t at = 0; at < ours.size(); ++at) {
-        auto left = static_cast<Index>(at) / shape[-1];
+        auto left = static_cast<Index>(at) / columns;
         bool is_used = true;
         for (int axis = 3; axis >= 0; --axis) {
             is_used = is_used && left % shape[axis] < used[static_cast<std::size_t>(axis)];
@@ -81,6 +85,8 @@ void check(const std::array<std::int32_t, 4>& used, int threads) {
     compare<float>(bounded, whole, "out.all", {2, 3, 4, 5});
     compare<double>(bounded, whole, "out.f64", used);
     compare<double>(bounded, whole, "out.sum", used);
+    compare<double>(bounded, whole, "out.moments", used);
+    compare<double>(bounded, whole, "out.grouped", used);
 }
 
 }  // namespace

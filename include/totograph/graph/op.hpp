@@ -58,7 +58,7 @@ enum class Op : std::uint8_t {
     sum,
     mean,
     cumsum,
-    running_moments,  ///< Count, sum and squared deviations of observed values so far, at the end of each group.
+    running_moments,  ///< What observed values of a row add up to so far, told at the end of each group of steps.
     softmax,
     argmax,  ///< The place of the largest number of a row, as i32.
     sort,    ///< The numbers of a row in ascending order, NaN last.

@@ -29,7 +29,7 @@ struct CausalMoments {
 /// Causal moments of x, f32 `[batch, samples, variates, steps]`, by `running_moments`, which tells what `observed`
 /// (null: all is) and `before` (null: nothing) are. Whoever wants them of each step asks for groups of one.
 /// @param enough  values; 0: `of_enough` is `at_ends`
-/// @param bound   of groups, behind which nobody needs to know more, `running` neither; 0: none
+/// @param bound   of groups, behind which nothing is observed and nobody needs to know more, `running` neither; 0: none
 constexpr CausalMoments causal_moments(Tensor x, const Tensor* observed, Index group, Index enough = 0,
                                        const RunningMoments* before = nullptr, std::int8_t bound = 0) {
     const Tensor moments = running_moments(x, observed, group, enough, before);

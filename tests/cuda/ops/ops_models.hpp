@@ -360,7 +360,7 @@ using Rows = std::tuple<
     Row<"moments, a row a warp", Moments<3, 64, 8>>, Row<"moments of 301 rows of 128", Moments<301, 128, 64>>,
     Row<"moments of 300 steps", Moments<2, 300, 1>>, Row<"moments of 512 steps", Moments<1, 512, 32>>,
     Row<"moments of 40 rows of 2048", Moments<40, 2048, 32>>, Row<"moments of 7 rows of 4096", Moments<7, 4096, 64>>,
-    Row<"moments of 9000 steps", Moments<1, 9000, 100>>,
+    Row<"moments of 9000 steps", Moments<1, 9000, 100>>, Row<"moments of 9000 steps alone", MomentsAlone>,
     Row<"steps of several turns, a wide block", TurnsOfSteps<DType::f64, 1000>>,
     Row<"steps of 701 rows, f32", RowSteps<DType::f32, 60>>,
     Row<"steps of 701 rows, f32, odd", RowSteps<DType::f32, 61>>,

@@ -64,6 +64,17 @@ struct Moments {
         out(running_moments(x_apart, &marks, group, 0, &before));
         out(running_moments(x_apart, nullptr, group, 9, &before));
         out(running_moments(x, &marks, group, steps, &before));
+        out(running_moments(where(marks, x, sqrt(x * 0.0 - 1.0)), &marks, group, 3));  // NaN where nothing counts
+        const tg::RunningMoments parts{before.count + 0.5, before.total, before.spread};
+        out(running_moments(x, &marks, group, 9, &parts));
+    }
+};
+
+/// The same op alone: a block has 256 threads.
+struct MomentsAlone {
+    static constexpr void record(Recorder& r) {
+        Outputs out(r);
+        out(running_moments(r.state("x", {40, 9000}), nullptr, 100, 11));
     }
 };
 

@@ -48,7 +48,9 @@ struct Search {
         out(argmax(r.state("x", {rows, columns})) + 1.0);
     }
 };
-static_assert(tg::cuda::Executor<Precision::f32, tg::Program<Search<4, 5001>>>::launches<0>() == 1);
+static_assert(is_wide<Search<4, 5001>>() &&
+              tg::cuda::Executor<Precision::f32, tg::Program<Search<4, 5001>>>::launches<0>() == 1);
+static_assert(!is_wide<MomentsAlone>() && is_wide<Moments<1, 9000, 100>>() && !is_wide<Moments<3, 64, 8>>());
 // One cluster would search many long rows one after the other.
 static_assert(tg::cuda::Executor<Precision::f32, tg::Program<Search<64, 2048>>>::launches<0>() == 2);
 

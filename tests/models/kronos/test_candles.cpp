@@ -87,6 +87,12 @@ TEST_CASE("stamps are those of the reference") {
     // A Wednesday before 1970, a leap day, and a second before midnight.
     CHECK(tg::kronos::stamps_of(-3600) == std::array<float, 5>{0, 23, 2, 31, 12});
     CHECK(tg::kronos::stamps_of(1709251199) == std::array<float, 5>{59, 23, 3, 29, 2});
+    // One after the other, over midnight and back.
+    tg::kronos::StampsOfTimes stamps;
+    for (const std::int64_t time :
+         {1709251199, 1709251200, 1709251260, 1709251199, 0, -1, -86400, -86401, 1709251199}) {
+        CHECK(stamps(time) == tg::kronos::stamps_of(time));
+    }
 }
 
 TEST_CASE("missing columns are filled as the reference fills them") {
@@ -174,6 +180,9 @@ TEST_CASE("candles that cannot be forecast are refused with a sentence") {
     CHECK(has(refusal([](Sample& s) { s.high[1] = std::numeric_limits<float>::infinity(); }),
               "holds NaN or infinity in row 1 of high"));
     CHECK(has(refusal([](Sample& s) { s.time.pop_back(); }), "3 candles, but 2 times"));
+    CHECK(has(refusal([](Sample& s) { s.time[2] = 1704067200000; }), "a time in row 2 that is beyond the year 9999"));
+    CHECK(has(refusal([](Sample& s) { s.future[0] = -1704067200000; }),
+              "a time to forecast in row 0 that is beyond the year 0"));
     CHECK(has(refusal([](Sample& s) { s.time[2] = 60; }), "a time in row 2 that is not after the one before it"));
     CHECK(has(refusal([](Sample& s) { s.future.clear(); }), "0 times to forecast"));
     CHECK(has(refusal([](Sample&) {}, {.temperature = 0}), "the temperature of draws should be above 0"));

@@ -38,7 +38,7 @@ void moments_of_row(Index groups, Index group, Index least, const MomentsOfRow& 
             const double after = (own[1] + before[1]) / std::max(count, 1.0);
             own[2] += (x - mean) * (x - after);
             mean = after;
-            if (count == wanted) {
+            if (!(count < wanted) && count - 1.0 < wanted) {
                 enough = all();
             }
         }

@@ -21,7 +21,8 @@ struct RunningMoments {
 /// With `least` above 0 the result is `[..., 6, steps / group]`. Behind these three follow the same, but where they are
 /// of fewer values than `least`, those of the first `least` of the row, or of all it has, if it has fewer.
 ///
-/// x is f32 `[..., steps]`; `observed` likewise, 1 for values that count and 0 for others, or null: all count.
+/// x is f32 `[..., steps]`; `observed` likewise, 1 for values that count and 0 for others, whatever these are, or null:
+/// all count. Where groups are bounded, nothing may be observed behind the bound: executors may look there or not.
 /// @param before  what steps before these have added up to, `[..., 1]`; null: there are none
 constexpr Tensor running_moments(Tensor x, const Tensor* observed, Index group, Index least = 0,
                                  const RunningMoments* before = nullptr) {

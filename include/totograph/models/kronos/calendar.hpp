@@ -24,6 +24,11 @@ inline constexpr Index stamp_count = 5;
 /// Rows of the embedding of each; the first row of days and months is nobody's.
 inline constexpr std::array<Index, 5> stamp_values{60, 24, 7, 32, 13};
 
+/// Whether a time is in one of the years 0 to 9999, which have stamps.
+constexpr bool has_stamps(std::int64_t seconds) {
+    return seconds >= -62167219200 && seconds < 253402300800;
+}
+
 /// The stamps of times: seconds of wall time since the beginning of 1970, without a time zone. Those of a date, which
 /// take longest, are kept for the times that follow.
 class StampsOfTimes {
@@ -33,8 +38,10 @@ public:
             find_date(seconds);
         }
         const auto second = static_cast<std::int32_t>(seconds - midnight_);
-        stamps_[static_cast<std::size_t>(Stamp::minute)] = static_cast<float>(second / 60 % 60);
-        stamps_[static_cast<std::size_t>(Stamp::hour)] = static_cast<float>(second / 3600);
+        const std::int32_t hour = second / 3600;
+        const std::int32_t minute = second / 60 % 60;
+        stamps_[static_cast<std::size_t>(Stamp::minute)] = static_cast<float>(minute);
+        stamps_[static_cast<std::size_t>(Stamp::hour)] = static_cast<float>(hour);
         return stamps_;
     }
 
@@ -51,8 +58,7 @@ private:
         stamps_[static_cast<std::size_t>(Stamp::month)] = static_cast<float>(unsigned{calendar.month()});
     }
 
-    std::int64_t midnight_ =
-        std::numeric_limits<std::int64_t>::max() - seconds_of_day;  ///< Of the date; first of none.
+    std::int64_t midnight_ = std::numeric_limits<std::int64_t>::max() - seconds_of_day;  ///< Of no time.
     std::array<float, 5> stamps_{};
 };
 

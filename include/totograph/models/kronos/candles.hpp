@@ -139,9 +139,20 @@ private:
                                  "out those that are there twice.");
             }
         }
+        check_times(candles.time, symbol, "a time");
+        check_times(candles.future_time, symbol, "a time to forecast");
         if (candles.future_time.empty() || candles.future_time.size() != horizon) {
             fail(symbol, "has " + std::to_string(candles.future_time.size()) +
                              " times to forecast; every symbol needs the same number of them, at least one.");
+        }
+    }
+
+    static void check_times(std::span<const std::int64_t> times, std::size_t symbol, const std::string& what) {
+        const auto bad = std::find_if(times.begin(), times.end(), [](std::int64_t time) { return !has_stamps(time); });
+        if (bad != times.end()) {
+            fail(symbol, "has " + what + " in row " + std::to_string(bad - times.begin()) +
+                             " that is beyond the year " + (*bad < 0 ? "0" : "9999") +
+                             "; times are seconds since the beginning of 1970, found " + std::to_string(*bad) + ".");
         }
     }
 
@@ -151,11 +162,10 @@ private:
             fail(symbol, "has " + std::to_string(rows) + " values of close, but " + std::to_string(column.size()) +
                              " of " + std::string(name) + "; give one for each candle.");
         }
-        for (std::size_t row = 0; !all_finite(column) && row < column.size(); ++row) {
-            if (!std::isfinite(column[row])) {
-                fail(symbol, "holds NaN or infinity in row " + std::to_string(row) + " of " + std::string(name) +
-                                 "; leave the candle out, or fill it.");
-            }
+        if (!all_finite(column)) {
+            const auto bad = std::find_if(column.begin(), column.end(), [](float x) { return !std::isfinite(x); });
+            fail(symbol, "holds NaN or infinity in row " + std::to_string(bad - column.begin()) + " of " +
+                             std::string(name) + "; leave the candle out, or fill it.");
         }
     }
 
@@ -185,8 +195,12 @@ private:
         const auto amounts = row_of(variate++);
         for (std::size_t i = 0; i < taken && !candles.volume.empty(); ++i) {
             const std::size_t row = first + i;
+            if (!candles.amount.empty()) {
+                amounts[i] = candles.amount[row];
+                continue;
+            }
             const float sum = candles.open[row] + candles.high[row] + candles.low[row] + candles.close[row];
-            amounts[i] = candles.amount.empty() ? candles.volume[row] * (sum / 4) : candles.amount[row];
+            amounts[i] = candles.volume[row] * (sum / 4);
         }
         std::array<float*, stamp_count> stamps{};
         for (float*& row : stamps) {

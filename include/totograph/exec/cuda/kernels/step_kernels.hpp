@@ -25,6 +25,7 @@
 #include <totograph/exec/cuda/kernels/used_extents.hpp>
 #include <totograph/exec/cuda/lowering/row_local.hpp>
 #include <totograph/exec/cuda/runtime/dependent_launch.hpp>
+#include <totograph/exec/cuda/runtime/device_traits.hpp>
 #include <totograph/graph/kernel.hpp>
 #include <totograph/graph/op.hpp>
 #include <totograph/graph/op_table.hpp>
@@ -40,6 +41,9 @@ template <class K, class Threads = Blocks<>, class Used = UsedExtents<K>>
 __device__ void run_step(const KernelCall& call, const Used& used) {
     static_assert(K::kernel.kind != KernelKind::structural || op_row(K::kernel.op).executors.cuda,
                   "totograph: the CUDA executor has no kernel for an op that this model records.");
+    static_assert(Threads::threads == block_threads || K::kernel.kind != KernelKind::structural ||
+                      !op_row(K::kernel.op).stands_alone,
+                  "totograph: an op that is work enough for a launch runs in blocks of 256 threads alone.");
     if constexpr (K::kernel.kind == KernelKind::pointwise) {
         run_pointwise<K, Threads>(call, used);
     } else if constexpr (K::kernel.kind == KernelKind::reduction) {
@@ -299,11 +303,12 @@ __device__ __forceinline__ void copy_parameters(Parameters& to, const Parameters
     __syncthreads();
 }
 
-static_assert(block_elements == 4 * block_threads && wide_block_elements == 4 * wide_block_threads);
+static_assert(block_elements == 4 * block_threads && wide_block_elements == 4 * wide_block_threads,
+              "totograph: a thread takes four elements of a step in one turn.");
 static_assert(sizeof(StepCalls<segment_steps>) + sizeof(MomentsOfStretches) + most_block_stretches * sizeof(double) +
-                      most_local_bytes <=
-                  49152,
-              "totograph: a segment of one block has more shared memory than a block gets unasked.");
+                      most_wide_local_bytes + 1024 <=  // the last is for other steps over rows
+                  least_shared_bytes_of_block,
+              "totograph: a segment of one wide block takes more shared memory than each known device gives a block.");
 
 /// Points what lies in shared memory to it.
 template <int threads, std::size_t steps>

@@ -45,15 +45,14 @@ struct MixtureDraws {
 inline constexpr int segment_steps = 48;
 /// Elements of a step that the threads of a block take in one turn, a few each.
 inline constexpr Index block_elements = 1024;
-/// Shared memory that a segment of one block has for intermediates; a block has 48 KiB unasked, and the parameters of
-/// up to 48 steps (17 KiB) and what running sums and moments need (8 KiB) lie there too.
-inline constexpr std::size_t most_local_bytes = 22528;
+/// Shared memory that a segment of one block has for intermediates: two such blocks find room on each multiprocessor,
+/// with the parameters of up to 48 steps (17 KiB) and what sums over rows need (9 KiB).
+inline constexpr std::size_t most_local_bytes = 24576;
 /// Threads of a block, in place of `block_threads`, whose steps have many elements: four times as many loads are on
 /// their way.
 inline constexpr int wide_block_threads = 1024;
 inline constexpr Index wide_block_elements = 4096;
-/// Shared memory that a segment of one such block has; with its parameters that is less than any device gives a block
-/// that asks.
+/// Shared memory that a segment of one such block has.
 inline constexpr std::size_t most_wide_local_bytes = 65536;
 /// Blocks that run a larger segment: one cluster, where the device has them.
 inline constexpr int cluster_blocks = 8;

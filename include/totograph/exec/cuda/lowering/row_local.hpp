@@ -123,7 +123,7 @@ constexpr RowBytes row_bytes(const Step& step, const Kernel& kernel, Index rows,
     RowBytes result;
     const Shape row_shape = leading(kernel.iteration, row_axes(kernel));
     const bool in_pairs = rotates_pairs(kernel.chain) || rotates_pairs(kernel.prologue);
-    if (extents_in_row(row_shape, rows).rank < 0 || kernel.iteration.size() > rows * widest ||
+    if (extents_in_row(row_shape, rows).rank < 0 || elements_of(kernel) > rows * widest ||
         (in_pairs && kernel.iteration.size() / rows % 2 != 0)) {
         return result;
     }

@@ -11,7 +11,6 @@
 #include <totograph/exec/cuda/lowering/step_relations.hpp>
 #include <totograph/exec/cuda/runtime/device_traits.hpp>
 #include <totograph/graph/kernel.hpp>
-#include <totograph/graph/op_table.hpp>
 
 // In which order the steps of one kernel run, where it has barriers, and what its block keeps to itself.
 
@@ -45,21 +44,11 @@ constexpr void order_steps(Launch& launch, const Overlaps& overlaps) {
     }
 }
 
-/// Whether a step runs in blocks of any size.
-constexpr bool fits_wide_blocks(const Kernel& kernel) {
-    const OpClass kind = kernel.kind == KernelKind::structural ? op_row(kernel.op).kind : OpClass::elementwise;
-    return kind != OpClass::random && kind != OpClass::attention && kind != OpClass::custom;
-}
-
-/// Whether all steps of a launch do.
-template <class Program>
-constexpr bool fits_wide_blocks(const Launch& launch) {
-    for (int i = 0; i < launch.count; ++i) {
-        if (!fits_wide_blocks(kernel_of<Program>(launch.first + i))) {
-            return false;
-        }
-    }
-    return true;
+/// Elements of a step that the blocks of a launch take in one turn. Over a row, so many threads as a block has
+/// otherwise add up, in wide blocks too.
+constexpr Index elements_in_turn(const Launch& launch, const Kernel& kernel) {
+    const bool is_wide = launch.is_wide && kernel.kind != KernelKind::reduction;
+    return launch.blocks * (is_wide ? wide_block_elements : block_elements);
 }
 
 /// Whether one block is enough for a segment whose steps are ordered: where its steps take no more turns beyond the
@@ -69,9 +58,8 @@ constexpr bool fits_one_block(const Launch& launch) {
     Index turns = 0;
     Index barriers = 0;
     for (int i = 0; i < launch.count; ++i) {
-        const Index size = elements_of(kernel_of<Program>(launch.first + i));
-        turns +=
-            std::max<Index>(divide_rounding_up(size, launch.is_wide ? wide_block_elements : block_elements), 1) - 1;
+        const Kernel& kernel = kernel_of<Program>(launch.first + i);
+        turns += std::max<Index>(divide_rounding_up(elements_of(kernel), elements_in_turn(launch, kernel)), 1) - 1;
         barriers += launch.barriers[static_cast<std::size_t>(i)] ? 1 : 0;
     }
     return turns <= barriers;
@@ -97,7 +85,8 @@ constexpr void split_segment(Launch& launch, const Overlaps& overlaps) {
         }
     }
     for (int i = 0; i < launch.count; ++i) {
-        const Index turns = elements_of(kernel_of<Program>(launch.first + i)) / (launch.blocks * block_elements);
+        const Kernel& kernel = kernel_of<Program>(launch.first + i);
+        const Index turns = elements_of(kernel) / elements_in_turn(launch, kernel);
         work[static_cast<std::size_t>(group[static_cast<std::size_t>(i)])] += 1 + turns;
     }
     Index done = 0;
@@ -228,21 +217,19 @@ constexpr Index largest_step(const Launch& launch) {
     return largest;
 }
 
-/// Orders the steps of a segment, and finds its two sides: for one block each, for a wide one, or for clusters where
-/// that is better.
+/// Orders the steps of a segment, and finds its two sides: for one block each, where that is enough; else for a wide
+/// one, where that is enough; else for clusters.
 ///
 /// @param places  of each buffer in shared memory; those of other segments stay
 template <class Program, std::size_t buffers>
 constexpr void order_segment(Launch& launch, std::array<int, buffers>& places) {
-    if (order_for_one_block<Program>(launch, false, places) ||
-        (fits_wide_blocks<Program>(launch) && order_for_one_block<Program>(launch, true, places))) {
+    if (order_for_one_block<Program>(launch, false, places) || order_for_one_block<Program>(launch, true, places)) {
         return;
     }
     order_steps<Program>(launch, &may_overlap<Program>);
     launch.blocks = cluster_blocks;
+    launch.is_wide = largest_step<Program>(launch) >= cluster_blocks * block_elements;
     split_segment<Program>(launch, &may_overlap<Program>);
-    launch.is_wide =
-        fits_wide_blocks<Program>(launch) && largest_step<Program>(launch) >= cluster_blocks * block_elements;
 }
 
 /// Whether blocks of rows are wide: where a row is long, and no multiprocessor would have two of them.
@@ -254,7 +241,7 @@ constexpr bool has_wide_rows(const Launch& launch) {
                      ? widest
                      : std::max(widest, elements_of(kernel_of<Program>(launch.first + i)) / launch.rows);
     }
-    return launch.rows < compiled_for.multiprocessors && widest >= block_elements && fits_wide_blocks<Program>(launch);
+    return launch.rows < compiled_for.multiprocessors && widest >= block_elements;
 }
 
 /// Whether a segment is for a cluster.

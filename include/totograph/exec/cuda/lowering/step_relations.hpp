@@ -102,7 +102,7 @@ constexpr bool is_same(const Reference& a, const Reference& b) {
            a.position_stride == b.position_stride;
 }
 
-/// Elements that a step goes through: of its result, or of the rows that it looks for the largest number of.
+/// Elements that a step goes through: of its result, or of the rows of which it tells a few numbers.
 constexpr Index elements_of(const Kernel& kernel) {
     const bool reads_rows =
         kernel.kind == KernelKind::structural && (kernel.op == Op::argmax || kernel.op == Op::running_moments);

@@ -44,7 +44,7 @@ public:
 private:
     /// No template: what is the same for all kernels is compiled once.
     void launch_function(const void* kernel, const Spread& spread, cudaStream_t stream, void** arguments) const {
-        if (spread.shared_bytes > most_local_bytes) {  // more than a kernel gets unasked
+        if (spread.shared_bytes > 0) {  // with what it declares, it may be more than a kernel gets unasked
             check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                        static_cast<int>(spread.shared_bytes)),
                   "asking for shared memory");

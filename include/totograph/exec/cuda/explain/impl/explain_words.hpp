@@ -46,7 +46,7 @@ TOTOGRAPH_CUDA_INLINE std::string LaunchWords::sequence_title() const {
            (launch.kind == LaunchKind::rows ? " step" + plural + " of " + std::to_string(launch.rows) + " rows"
                                             : " small step" + plural) +
            (aside > 0 ? " and " + std::to_string(aside) + " aside, " : ", ") + std::to_string(barriers) +
-           (barriers == 1 ? " barrier" : " barriers") +
+           (barriers == 1 ? " barrier" : " barriers") + (launch.is_wide ? ", blocks of 1024 threads" : "") +
            (launch.local_bytes > 0 ? ", " + totograph::detail::bytes_text(launch.local_bytes) + " shared" : "");
 }
 

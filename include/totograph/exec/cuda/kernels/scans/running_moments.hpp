@@ -25,7 +25,8 @@ struct MomentsOfStretches {
     double own[kinds][most_block_stretches];
     double before[kinds][most_block_stretches];  ///< Of the stretches before each in its span, of 32.
     double spans[kinds][most_spans];
-    double enough[wide_block_threads / warp_size][kinds];  ///< Of the first values of a row: each warp's, or the first.
+    double enough[wide_block_threads / warp_size]
+                 [kinds];  ///< Of the first values of a row: of each warp's, or in 0 of the block's.
 };
 
 /// One for all running moments of a kernel.
@@ -179,8 +180,19 @@ public:
         }
     }
 
+    /// Groups in use.
+    template <class Used>
+    [[nodiscard]] static __device__ __forceinline__ Offset<K> used_groups(const Used& used) {
+        if constexpr (requires { used.template along<row_axes + 1>(); }) {
+            return static_cast<Offset<K>>(used.template along<row_axes + 1>());
+        } else {
+            return groups;
+        }
+    }
+
     /// A row, by a warp or by a block.
-    __device__ __forceinline__ void run(Offset<K> row) const {
+    /// @param used_groups  those that anybody reads
+    __device__ __forceinline__ void run(Offset<K> row, Offset<K> used_groups) const {
         constexpr int warps = takes_warp ? 1 : threads / warp_size;
         constexpr int width = warps * warp_size;
         constexpr int each =
@@ -195,9 +207,10 @@ public:
         double* const out = out_ + offset_of<K, StridesOfOutput<K>>(place);
         const Moments before = moments_before(place);
 
+        const Offset<K> used_columns = used_groups * group;
         Moments carry{0, 0, 0};  // of the columns before this turn
         bool has_short = false;
-        for (Offset<K> first = 0; first < columns; first += each * width) {
+        for (Offset<K> first = 0; first < used_columns; first += each * width) {
             const auto column_of = [&](int i) {
                 return first + static_cast<Offset<K>>((i * warps + warp) * warp_size + lane);
             };
@@ -206,8 +219,8 @@ public:
 #pragma unroll
             for (int i = 0; i < each; ++i) {  // all are read before the first is used
                 const Offset<K> column = column_of(i);
-                values[i] = column < columns ? x_[from + column * step] : 0.0F;
-                seen[i] = column < columns;
+                values[i] = column < used_columns ? x_[from + column * step] : 0.0F;
+                seen[i] = column < used_columns;
                 if constexpr (has_marks) {
                     seen[i] = seen[i] && marks_[marks_from + column * mark_step] != 0;
                 }
@@ -263,7 +276,7 @@ public:
                 const Moments all{count[i] + before.count, total[i] + before.total,
                                   spreads.before(i, warp) + spread[i] + before.spread};
                 const bool is_short = all.count < least;
-                if (column < columns && (column + 1) % group == 0) {
+                if (column < used_columns && (column + 1) % group == 0) {
                     double* const to = out + ((column + 1) / group - 1) * group_step;
                     write(to, all);
                     if (has_least && !is_short) {
@@ -271,7 +284,8 @@ public:
                     }
                     has_short = has_short || is_short;
                 }
-                if (has_least && ((seen[i] && all.count == least) || (column == columns - 1 && is_short))) {
+                const bool completes = seen[i] && !is_short && all.count - 1.0 < least;
+                if (has_least && (completes || (column == used_columns - 1 && is_short))) {
                     enough[0] = all.count;
                     enough[1] = all.total;
                     enough[2] = all.spread;
@@ -282,7 +296,7 @@ public:
         }
         if constexpr (has_least) {
             const bool any = takes_warp ? __any_sync(0xffffffffU, has_short) != 0 : __syncthreads_or(has_short) != 0;
-            for (Offset<K> g = takes_warp ? lane : static_cast<int>(threadIdx.x); any && g < groups; g += width) {
+            for (Offset<K> g = takes_warp ? lane : static_cast<int>(threadIdx.x); any && g < used_groups; g += width) {
                 double* const to = out + g * group_step;
                 if (to[0] < least) {
                     write(to + kinds * kind_step, Moments{enough[0], enough[1], enough[2]});
@@ -333,7 +347,7 @@ __device__ void run_moments(const KernelCall& call, const Used& used) {
     using Rows = MomentsOfRows<K, Threads::threads>;
     const auto run = [&](const Rows& rows, Offset<K> row) {
         if (used.template has<Rows::axes>(row)) {
-            rows.run(row);
+            rows.run(row, Rows::used_groups(used));
         }
     };
     if constexpr (Rows::takes_warp) {
