@@ -243,18 +243,27 @@ static_assert(kernel_of<Context, 0> == tg::cuda::GemmKernel::sm90);
 static_assert(kernel_of<Context, 1> == tg::cuda::GemmKernel::sm90_cluster);
 static_assert(kernel_of<Context, 2> == tg::cuda::GemmKernel::sm90);
 
-// Some hundred rows, which small tiles compute: of 64 rows, of 16, and of 64 again, which finish the norm of those.
+// Some hundred rows: small tiles of 16 rows between waves of tiles, of which the last finish the norm.
 using Hundreds = Layers<2, 4, 7, 8, 256, 512>;
-const Results of_hundreds{{"out.next", "out.stream"}, {}, {}, {}};
+static_assert(kernel_of<Hundreds, 0> == tg::cuda::GemmKernel::sm90_wave);
+static_assert(kernel_of<Hundreds, 1> == tg::cuda::GemmKernel::sm90_small &&
+              tg::cuda::sm90_small_rows(tg::cuda::LaunchAt<tg::Program<Hundreds>, true, 1>::launch.gemm) == 16);
+static_assert(kernel_of<Hundreds, 2> == tg::cuda::GemmKernel::sm90_wave);
+// Some thousand rows: of a block two tiles, one after the other, and clusters that share rows.
+using Thousands = Layers<2, 8, 7, 32, 256, 688>;
 template <std::size_t launch>
-constexpr int rows_of_hundreds() {
-    return kernel_of<Hundreds, launch> == tg::cuda::GemmKernel::sm90_small
-               ? tg::cuda::sm90_small_rows(tg::cuda::LaunchAt<tg::Program<Hundreds>, true, launch>::launch.gemm)
-               : 0;
-}
-static_assert(rows_of_hundreds<0>() == 64 && rows_of_hundreds<1>() == 16 && rows_of_hundreds<2>() == 64);
-static_assert(tg::cuda::gemm_choices<tg::Program<Hundreds>, Precision::bf16>(tg::cuda::traits_of(90), {})[1].tail ==
-              tg::cuda::TailFusion::norm);
+inline constexpr tg::cuda::Sm90WaveCut cut_of_thousands =
+    tg::cuda::sm90_wave_cut(tg::cuda::LaunchAt<tg::Program<Thousands>, true, launch>::launch.gemm);
+static_assert(kernel_of<Thousands, 0> == tg::cuda::GemmKernel::sm90_wave && cut_of_thousands<0>.waves == 2);
+static_assert(kernel_of<Thousands, 1> == tg::cuda::GemmKernel::sm90_wave && cut_of_thousands<1>.cluster == 2 &&
+              cut_of_thousands<1>.m == 128);
+static_assert(kernel_of<Thousands, 2> == tg::cuda::GemmKernel::sm90_wave);
+const Results of_tiles{{"out.next", "out.stream"}, {}, {}, {}};
+template <class Model>
+inline constexpr tg::cuda::TailFusion tail_of_stream =
+    tg::cuda::gemm_choices<tg::Program<Model>, Precision::bf16>(tg::cuda::traits_of(90), {})[1].tail;
+static_assert(tail_of_stream<Hundreds> == tg::cuda::TailFusion::norm &&
+              tail_of_stream<Thousands> == tg::cuda::TailFusion::norm);
 
 }  // namespace
 
@@ -278,10 +287,12 @@ TEST_CASE("tiles of GEMMs take the rows in use, in groups of eight") {
         of_layers, {{1, 32, 7, 1}, {1, 128, 7, 1}, {1, 1, 7, 1}, {1, 256, 3, 1}, {1, 255, 7, 1}, {1, 73, 5, 1}}, false);
 }
 
-TEST_CASE("small tiles without rows in use are not computed, and the others have the same bits") {
-    check<Hundreds, Precision::bf16>(of_hundreds, {{1, 4, 7, 8}}, true);
+TEST_CASE("small tiles and waves without rows in use are not computed, and the others have the same bits") {
+    check<Hundreds, Precision::bf16>(of_tiles, {{1, 4, 7, 8}}, true);
     check<Hundreds, Precision::bf16>(
-        of_hundreds, {{2, 1, 7, 8}, {2, 4, 3, 8}, {1, 3, 5, 5}, {2, 4, 7, 1}, {1, 1, 1, 1}, {2, 3, 7, 8}}, false);
+        of_tiles, {{2, 1, 7, 8}, {2, 4, 3, 8}, {1, 3, 5, 5}, {2, 4, 7, 1}, {1, 1, 1, 1}, {2, 3, 7, 8}}, false);
+    check<Thousands, Precision::bf16>(of_tiles, {{1, 8, 7, 32}}, true);
+    check<Thousands, Precision::bf16>(of_tiles, {{2, 1, 7, 32}, {2, 8, 3, 32}, {1, 3, 5, 5}, {1, 1, 1, 1}}, false);
 }
 
 TEST_CASE("tiles without rows in use are not computed") {

@@ -44,8 +44,8 @@ States run_in(std::string_view name) {
 }  // namespace
 
 States eager_states_of_gemms(std::string_view name) {
-    return run_in<FewRows, TiledRows, CublasLtRows, Sm90SmallRows, Sm90Rows, Sm90ClusterRows, AttentionRows,
-                  CachedAttentionRows, AttentionOptionRows, FilledCacheRows>(name);
+    return run_in<FewRows, TiledRows, CublasLtRows, Sm90SmallRows, Sm90WaveRows, Sm90Rows, Sm90ClusterRows,
+                  AttentionRows, CachedAttentionRows, AttentionOptionRows, FilledCacheRows>(name);
 }
 
 }  // namespace ops

@@ -61,7 +61,6 @@ using CublasLtRows =
                Row<"elementwise of sums, then linear, 600 rows", PointwiseOfSums<600, 64, 48>>,
                Row<"GEMM and chain, 700 rows", Activated<700, 192, 512>>,
                Row<"GEMM, chain and operands, 701 rows", ActivatedWithOperands<701, 192, 512>>,
-               Row<"GEMM, chain and operands, 1101 rows", ActivatedWithOperands<1101, 320, 6144>>,
                Row<"draws from GEMMs, shared mixtures", DrawnGemms<1, 24>>,
                Row<"draws from GEMMs, a mixture each", DrawnGemms<DrawnGemms<1, 1>::samples, 5>>>;
 
@@ -71,26 +70,46 @@ using Sm90SmallRows =
                Row<"scaled, 100 rows", Scaled<100, 512, 1536>>, Row<"norm and pair, 160 rows", Gated<160, 512, 1024>>,
                Row<"norm and pair, k of 1368, 157 rows", Gated<157, 1368, 1000>>,
                Row<"rotated into caches, 160 rows", IntoCaches<20, 8, 1024, 832>>,
-               Row<"feed-forward, 448 rows", FeedForward<448, 256, 512>>,
-               Row<"GEMM, chain and operands, 893 rows", ActivatedWithOperands<893, 384, 1144>>,
+               Row<"feed-forward, 190 rows", FeedForward<190, 256, 1400>>,
+               Row<"GEMM, chain and operands, 189 rows", ActivatedWithOperands<189, 384, 3512>>,
                Row<"GEMM and chain, k of 136, 66 rows", Activated<66, 136, 424>>,
                Row<"GEMMs of two widths, 300 rows", WideAndNarrow<300, 1088, 576>>,
                Row<"two residuals, 200 rows", TwoResiduals<200, 1024>>,
                Row<"residual and norm, 424 columns, 130 rows", ResidualAndNorm<130, 256, 1024, 512, 800, true, 424>>,
                Row<"residual and rounding, 161 rows", ResidualAndRounding<161, 256, 512, 512>>>;
 
+/// Of more rows, whose tiles run in one wave, or in two or three.
+using Sm90WaveRows =
+    std::tuple<Row<"scaled, 300 rows", Scaled<300, 256, 4000>>, Row<"scaled, 2100 rows", Scaled<2100, 128, 4000>>,
+               Row<"GEMM and chain, 1700 rows", Activated<1700, 64, 4800>>,
+               Row<"GEMM, chain and operands, 893 rows", ActivatedWithOperands<893, 384, 1144>>,
+               Row<"GEMM, chain and operands, 1101 rows", ActivatedWithOperands<1101, 256, 4096>>,
+               Row<"GEMMs of two widths, 1000 rows", WideAndNarrow<1000, 136, 424>>,
+               Row<"norm and pair, 1280 rows", Gated<1280, 256, 1536>>,
+               Row<"feed-forward, 448 rows", FeedForward<448, 256, 512>>,
+               Row<"feed-forward, k of 512, 968 rows", FeedForward<968, 512, 1368>>,
+               Row<"feed-forward, k of 192, 1100 rows", FeedForward<1100, 192, 1368>>,
+               Row<"feed-forward, k of 512, 4224 rows", FeedForward<4224, 512, 1368>>,
+               Row<"rotated into caches, k of 512, 1029 rows", IntoCaches<147, 7, 512>>,
+               Row<"rotated into caches, k of 128, 1029 rows", IntoCaches<147, 7, 768, 128>>,
+               Row<"rotated into caches, k of 256, 2051 rows", IntoCaches<293, 7, 768, 256>>,
+               Row<"rotated into caches, k of 576, 2051 rows", IntoCaches<293, 7, 1536, 576>>,
+               Row<"bias and residual, k of 1368, 4200 rows", Residual<4200, 1368, 512>>,
+               Row<"two residuals, 1100 rows", TwoResiduals<1100, 1024>>,
+               Row<"residual and norm, 424 columns, 1100 rows", ResidualAndNorm<1100, 256, 1024, 512, 800, true, 424>>,
+               Row<"residual and rounding, 1061 rows", ResidualAndRounding<1061, 256, 512, 512>>>;
+
 /// Of so many rows that warpgroups compute them with their chains.
 using Sm90Rows =
     std::tuple<Row<"feed-forward, 1100 rows", FeedForward<1100, 768, 6144>>,
-               Row<"rotated into caches, 1029 rows", IntoCaches<147, 7, 1536, 576>>,
+               Row<"rotated into caches, 1029 rows", IntoCaches<147, 7, 1536, 768>>,
                Row<"feed-forward, 1213 rows", FeedForward<1213, 768, 3072>>,
                Row<"feed-forward, 1280 rows", FeedForward<1280, 768, 6144>>,
-               Row<"rotated into caches, 1280 rows", IntoCaches<160, 8, 1536, 576>>,
-               Row<"rotated into caches, 2051 rows", IntoCaches<293, 7, 1536, 576>>,
+               Row<"rotated into caches, 1280 rows", IntoCaches<160, 8, 1536, 768>>,
+               Row<"rotated into caches, 2051 rows", IntoCaches<293, 7, 1536, 768>>,
                Row<"feed-forward, 1750 rows", FeedForward<1750, 768, 3072>>,
                Row<"feed-forward, 1792 rows", FeedForward<1792, 832, 3072>>,
                Row<"feed-forward, k of 1064, 2112 rows", FeedForward<2112, 1064, 2736>>,
-               Row<"feed-forward, k of 512, 4224 rows", FeedForward<4224, 512, 1368>>,
                Row<"scaled, 1700 rows", Scaled<1700, 512, 3840>>, Row<"bilinear, 1750 rows", Bilinear<1750, 512, 3072>>,
                Row<"scaled, 1100 rows", Scaled<1100, 512, 6144>>,
                Row<"bilinear, 1280 rows", Bilinear<1280, 512, 6144>>>;

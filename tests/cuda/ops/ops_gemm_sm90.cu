@@ -8,28 +8,28 @@ using namespace ops;
 namespace {
 
 static_assert(runs_on_sm90<FeedForward<1100, 768, 6144>>());
-static_assert(runs_on_sm90<IntoCaches<147, 7, 1536, 576>, 2>());
+static_assert(runs_on_sm90<IntoCaches<147, 7, 1536, 768>, 2>());
 static_assert(runs_on_sm90<FeedForward<1213, 768, 3072>>());
 static_assert(runs_on_sm90<FeedForward<1280, 768, 6144>>());
-static_assert(runs_on_sm90<IntoCaches<160, 8, 1536, 576>, 2>());
+static_assert(runs_on_sm90<IntoCaches<160, 8, 1536, 768>, 2>());
 template <class Model, std::size_t launch = 0>
 using WarpgroupsOf = typename tg::cuda::Sm90GroupOf<LaunchOf<Model, launch>>::type;
 // Blocks of one tile, of one and two, and of three and more: sums and those who finish them wait for each other in both
 // parities.
-static_assert(WarpgroupsOf<IntoCaches<147, 7, 1536, 576>, 2>::items <= 132 / 2);
+static_assert(WarpgroupsOf<IntoCaches<147, 7, 1536, 768>, 2>::items <= 132 / 2);
 static_assert(WarpgroupsOf<FeedForward<1213, 768, 3072>>::items > 132 / 2);
 static_assert(WarpgroupsOf<FeedForward<1213, 768, 3072>>::items < 2 * (132 / 2));
 static_assert(WarpgroupsOf<FeedForward<1100, 768, 6144>>::items > 2 * (132 / 2));
-static_assert(runs_on_sm90<IntoCaches<293, 7, 1536, 576>, 2>());
-static_assert(WarpgroupsOf<IntoCaches<293, 7, 1536, 576>, 2>::items > 132 / 2, "a block goes from GEMM to GEMM");
+static_assert(runs_on_sm90<IntoCaches<293, 7, 1536, 768>, 2>());
+static_assert(WarpgroupsOf<IntoCaches<293, 7, 1536, 768>, 2>::items > 132 / 2, "a block goes from GEMM to GEMM");
 // Tiles that reach beyond the last row, and tiles that do not.
 static_assert(!WarpgroupsOf<FeedForward<1213, 768, 3072>>::tiles_are_whole);
-static_assert(!WarpgroupsOf<IntoCaches<147, 7, 1536, 576>, 2>::tiles_are_whole);
+static_assert(!WarpgroupsOf<IntoCaches<147, 7, 1536, 768>, 2>::tiles_are_whole);
 static_assert(WarpgroupsOf<FeedForward<1280, 768, 6144>>::tiles_are_whole);
-static_assert(WarpgroupsOf<IntoCaches<160, 8, 1536, 576>, 2>::tiles_are_whole);
+static_assert(WarpgroupsOf<IntoCaches<160, 8, 1536, 768>, 2>::tiles_are_whole);
 // Tiles of 256 columns and of 224, where the last one reaches beyond the last column: of pairs, and of a GEMM alone.
 static_assert(WarpgroupsOf<FeedForward<1280, 768, 6144>>::tile_n == 256);
-static_assert(WarpgroupsOf<IntoCaches<160, 8, 1536, 576>, 2>::tile_n == 256);
+static_assert(WarpgroupsOf<IntoCaches<160, 8, 1536, 768>, 2>::tile_n == 256);
 using NarrowTiles = FeedForward<1750, 768, 3072>;
 using NarrowWholeTiles = FeedForward<1792, 832, 3072>;
 using NarrowTilesOfOne = Scaled<1700, 512, 3840>;

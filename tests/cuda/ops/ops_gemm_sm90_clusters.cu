@@ -43,7 +43,7 @@ static_assert(RowClusters<WithoutResidual>::type::has_norm && !RowClusters<Witho
 static_assert(RowClusters<WholeTiles>::type::residual_is_early);
 static_assert(RowClusters<TwoOfStream, 3>::type::residual_is_early && runs_on_sm90<TwoOfStream, 2>());
 static_assert(!RowClusters<JustMade>::type::residual_is_early);
-static_assert(runs_on_sm90<OwnKernelsAlone, 0>() && runs_on_sm90<OwnKernelsAlone, 2>());
+static_assert(kernel_of<OwnKernelsAlone, 0> == tg::cuda::GemmKernel::sm90_wave && runs_on_sm90<OwnKernelsAlone, 2>());
 
 /// Whether models reach it where so many clusters run at once.
 constexpr bool all_take_rows(int clusters_at_once) {

@@ -24,9 +24,9 @@ static_assert(rows_of_block<Residual<160, 1024, 832>>() == 16 && rows_of_block<S
 static_assert(rows_of_block<Gated<160, 512, 1024>>() == 40 && rows_of_block<Gated<157, 1368, 1000>>() == 40);
 static_assert(rows_of_block<IntoCaches<20, 8, 1024, 832>, 1>() == 32 &&
               rows_of_block<IntoCaches<20, 8, 1024, 832>, 2>() == 40);
-static_assert(rows_of_block<FeedForward<448, 256, 512>>() == 64 &&
-              rows_of_block<FeedForward<448, 256, 512>, 1>() == 16);
-static_assert(rows_of_block<ActivatedWithOperands<893, 384, 1144>>() == 128);
+static_assert(rows_of_block<FeedForward<190, 256, 1400>>() == 64 &&
+              rows_of_block<FeedForward<190, 256, 1400>, 1>() == 16);
+static_assert(rows_of_block<ActivatedWithOperands<189, 384, 3512>>() == 128);
 static_assert(rows_of_block<Activated<66, 136, 424>>() == 16);  // three stages, of which one has two
 static_assert(rows_of_block<WideAndNarrow<300, 1088, 576>>() == 80);
 static_assert(rows_of_block<TwoResiduals<200, 1024>>() == 32);

@@ -209,22 +209,25 @@ TEST_CASE("wgmma needs its instructions, many rows, and a short epilogue") {
         CHECK((kernel_for(pair, device) == GemmKernel::sm90) == device.has_wgmma);
     }
     CHECK(kernel_for(group_of(1023, 768, gated(3072))) == GemmKernel::cublaslt);
-    CHECK(kernel_for(group_of(1750, 512, gated(3072))) == GemmKernel::sm90);
-    CHECK(kernel_for(group_of(1750, 456, gated(3072))) == GemmKernel::sm90);  // the last tile counts
-    CHECK(kernel_for(group_of(1750, 448, gated(3072))) == GemmKernel::cublaslt);
-    CHECK(kernel_for(group_of(1700, 512, plain(3840))) == GemmKernel::sm90);
-    CHECK(kernel_for(group_of(1700, 448, plain(3840))) == GemmKernel::cublaslt);
-    CHECK(kernel_for(group_of(1700, 512, plain(3848))) == GemmKernel::cublaslt);
+    CHECK(kernel_for(group_of(1750, 712, gated(3072))) == GemmKernel::sm90);  // the last tile counts
+    // With a shorter k, what waves of tiles compute is theirs, and the rest as long as the chain is hidden.
+    CHECK(kernel_for(group_of(1750, 704, gated(3072))) == GemmKernel::sm90_wave);
+    CHECK(kernel_for(group_of(4224, 512, gated(3072))) == GemmKernel::sm90);
+    CHECK(kernel_for(group_of(4224, 456, gated(3072))) == GemmKernel::sm90);
+    CHECK(kernel_for(group_of(4224, 448, gated(3072))) == GemmKernel::cublaslt);
+    CHECK(kernel_for(group_of(4224, 512, plain(6144))) == GemmKernel::sm90);
+    CHECK(kernel_for(group_of(4224, 448, plain(6144))) == GemmKernel::cublaslt);
+    CHECK(kernel_for(group_of(4224, 512, plain(6152))) == GemmKernel::cublaslt);
     // Tables of rows and columns: where k hides what is read of them, and without a sigmoid.
-    const auto with_tables = [](Index k, int tables, int sigmoids) {
+    const auto with_tables = [](Index m, Index k, int tables, int sigmoids) {
         GemmMember rotated = plain(1024);
         rotated.epilogue.tables = tables;
         rotated.epilogue.sigmoids = sigmoids;
-        return kernel_for(group_of(2560, k, rotated, rotated, plain(1024)));
+        return kernel_for(group_of(m, k, rotated, rotated, plain(1024)));
     };
-    CHECK(with_tables(832, 2, 0) == GemmKernel::sm90);
-    CHECK(with_tables(448, 2, 0) == GemmKernel::cublaslt);
-    CHECK(with_tables(832, 2, 1) == GemmKernel::cublaslt);
+    CHECK(with_tables(2560, 832, 2, 0) == GemmKernel::sm90);
+    CHECK(with_tables(12800, 448, 2, 0) == GemmKernel::cublaslt);
+    CHECK(with_tables(2560, 832, 2, 1) == GemmKernel::cublaslt);
     const auto differs = [&](auto change) {
         GemmGroup group = pair;
         change(group);
@@ -237,7 +240,58 @@ TEST_CASE("wgmma needs its instructions, many rows, and a short epilogue") {
     CHECK(differs([](GemmGroup& group) { group.members[0].epilogue.stores_bf16 = false; }));
     CHECK(differs([](GemmGroup& group) { group.members[0].epilogue.sigmoids = 2; }));
     CHECK(differs([](GemmGroup& group) { group.members[0].epilogue.is_short = false; }));
+    CHECK(differs([](GemmGroup& group) { group.members[0].epilogue.large = 1; }));
     CHECK(differs([](GemmGroup& group) { group.members[0].is_packed = false; }));
+}
+
+TEST_CASE("tiles of waves are of the size that takes the least") {
+    const auto cut_of = [](const GemmGroup& group, int m, int n, int cluster, int waves) {
+        const Sm90WaveCut cut = sm90_wave_cut(group);
+        return kernel_for(group) == GemmKernel::sm90_wave && cut.m == m && cut.n == n && cut.cluster == cluster &&
+               cut.waves == waves;
+    };
+    // The layers of Toto 2.0: 22m with 968 rows and 4,224, and 4m.
+    const auto queries = [](Index m, Index width) {
+        return group_of(m, width, plain(width), plain(width), plain(width));
+    };
+    CHECK(cut_of(queries(968, 512), 128, 128, 1, 1));
+    CHECK(cut_of(group_of(968, 512, gated(1368)), 128, 192, 1, 1));
+    CHECK(cut_of(queries(4224, 512), 128, 128, 2, 3));
+    CHECK(cut_of(group_of(4224, 512, gated(1368)), 128, 256, 1, 3));
+    CHECK(cut_of(queries(4224, 256), 192, 128, 1, 1));
+    CHECK(cut_of(group_of(4224, 256, gated(688)), 128, 192, 1, 2));
+    CHECK(cut_of(projection(4224, 256, 256), 128, 64, 2, 1));
+    CHECK(cut_of(projection(4224, 688, 256), 128, 64, 2, 1));
+    CHECK(cut_of(projection(4224, 1368, 512), 128, 128, 2, 1));
+    // A long k of few tiles, waves of which a quarter is idle, more waves of a k that is not short, and few rows.
+    CHECK(kernel_for(projection(968, 1368, 512)) == GemmKernel::cublaslt);
+    CHECK(kernel_for(group_of(1200, 448, plain(3848))) == GemmKernel::cublaslt);
+    CHECK(kernel_for(group_of(1023, 768, gated(3072))) == GemmKernel::cublaslt);
+    CHECK(kernel_for(group_of(191, 512, plain(8192))) == GemmKernel::cublaslt);
+    CHECK(kernel_for(group_of(192, 512, plain(8192))) == GemmKernel::sm90_wave);
+    // Sums of squares are of whole 64 columns.
+    CHECK(sm90_wave_cut(group_of(1000, 136, plain(1272))).n == 96);
+    GemmGroup normed = group_of(1000, 136, plain(1272));
+    normed.tail = TailFusion::norm;
+    CHECK(sm90_wave_cut(normed).n % squared_columns == 0);
+    // All tiles of a wave run at once, where there is `wgmma`.
+    const GemmGroup gates = group_of(968, 512, gated(1368));
+    DeviceTraits part = h200;
+    part.multiprocessors = 119;
+    CHECK(kernel_for(gates, part) == GemmKernel::cublaslt);
+    CHECK(kernel_for(gates, traits_of(100)) == GemmKernel::cublaslt);
+    CHECK(kernel_for(gates, h200, false) == GemmKernel::cublaslt);
+    const auto differs = [&](auto change) {
+        GemmGroup changed = gates;
+        change(changed);
+        return kernel_for(changed) == GemmKernel::cublaslt;
+    };
+    CHECK(differs([](GemmGroup& changed) { changed.is_bf16 = false; }));
+    CHECK(differs([](GemmGroup& changed) { changed.is_aligned = false; }));
+    CHECK(differs([](GemmGroup& changed) { changed.feeds_draws = true; }));
+    CHECK(differs([](GemmGroup& changed) { changed.members[0].epilogue.is_short = false; }));
+    CHECK(differs([](GemmGroup& changed) { changed.members[0].is_packed = false; }));
+    CHECK_FALSE(differs([](GemmGroup& changed) { changed.members[0].epilogue.large = 1; }));
 }
 
 TEST_CASE("some hundred rows take small tiles, where all blocks run at once") {
@@ -247,8 +301,9 @@ TEST_CASE("some hundred rows take small tiles, where all blocks run at once") {
     CHECK(rows_of(group_of(160, 1024, plain(832))) == 16);  // 10 x 13 blocks of 132
     CHECK(rows_of(group_of(160, 832, plain(1024), plain(1024), plain(1024))) == 80);
     CHECK(rows_of(group_of(160, 512, gated(1024))) == 40);
-    CHECK(rows_of(group_of(896, 384, plain(384))) == 64);
-    CHECK(rows_of(group_of(896, 384, plain(1152))) == 128);
+    CHECK(rows_of(group_of(189, 384, plain(3512))) == 128);
+    CHECK(rows_of(group_of(400, 1152, plain(512), plain(512))) == 64);  // a k too long for waves
+    CHECK(rows_of(group_of(896, 384, plain(384))) == 0);   // waves take what more rows than 40 a block have
     CHECK(rows_of(group_of(896, 384, gated(1368))) == 0);  // 301 blocks
     CHECK(rows_of(group_of(1024, 384, plain(384))) == 0);  // too many rows
     CHECK(rows_of(group_of(896, 1368, plain(384))) == 0);  // a block would read too much
@@ -301,8 +356,16 @@ TEST_CASE("small tiles begin the next launch where small tiles compute it") {
     const auto apart = choices(std::type_identity<ResidualAndNorm<160, 512>>(), {.fuses = false});
     CHECK(apart[1] == GemmChoice{GemmKernel::cublaslt, TailFusion::none, false});
     CHECK(apart[2] == GemmChoice{GemmKernel::cublaslt, TailFusion::none, true});
+    // So do waves of tiles, and either for the other.
+    const auto waves = choices(std::type_identity<ResidualAndNorm<1100, 512>>());
+    CHECK(waves[0] == GemmChoice{GemmKernel::sm90_wave, TailFusion::none, true});
+    CHECK(waves[1] == GemmChoice{GemmKernel::sm90_wave, TailFusion::norm, false});
+    CHECK(waves[2] == GemmChoice{GemmKernel::sm90_wave, TailFusion::none, false});
+    const auto mixed = choices(std::type_identity<ResidualAndNorm<300, 2304>>());
+    CHECK(mixed[1] == GemmChoice{GemmKernel::sm90_small, TailFusion::norm, false});
+    CHECK(mixed[2] == GemmChoice{GemmKernel::sm90_wave, TailFusion::none, false});
     // No kernel is compiled that would begin it.
-    CHECK(Lowering<tg::Program<ResidualAndNorm<1100, 512>>, true>::at(1).gemm.tail == TailFusion::none);
+    CHECK(Lowering<tg::Program<ResidualAndNorm<9000, 512>>, true>::at(1).gemm.tail == TailFusion::none);
 }
 
 TEST_CASE("many rows in f32 are multiplied as tf32 parts") {
@@ -349,16 +412,15 @@ TEST_CASE("clusters have whole rows where all of them run at once and few are id
     CHECK_FALSE(runs(1921, 15));
     CHECK(runs(1409, 15));
     CHECK_FALSE(runs(1408, 15));
-    CHECK(runs(2048, 16));
+    CHECK_FALSE(runs(2048, 16));  // more clusters than what is compiled is for
     CHECK_FALSE(runs(1792, 0));
     // A block has 64 or 96 of the columns.
     CHECK(kernel_for(projection(1792, 768, 512)) == GemmKernel::sm90_cluster);
-    CHECK(kernel_for(projection(1792, 768, 1024)) == GemmKernel::cublaslt);
-    CHECK(kernel_for(projection(1792, 768, 640)) == GemmKernel::cublaslt);
-    CHECK(kernel_for(projection(1792, 768, 2048)) == GemmKernel::cublaslt);
+    CHECK(kernel_for(projection(1792, 768, 1024)) == GemmKernel::sm90_wave);
+    CHECK(kernel_for(projection(1792, 768, 640)) == GemmKernel::sm90_wave);
     GemmGroup alone = projection(1792, 768, 768);
     alone.tail = TailFusion::none;
-    CHECK(kernel_for(alone) == GemmKernel::cublaslt);
+    CHECK(kernel_for(alone) == GemmKernel::sm90_wave);
     CHECK(kernel_for(projection(1792, 768, 768), traits_of(100)) == GemmKernel::cublaslt);
 }
 
@@ -391,11 +453,15 @@ TEST_CASE("what is selected is always compiled, on any device and with any limit
     early.sm90_least_m = 64;
     early.sm90_least_k_tiles = early.sm90_least_k_tiles_with_sigmoid = 1;
     early.sm90_n_unit = 8;
+    early.sm90_wave_least_m = 16;
+    early.sm90_small_most_rows_before_wave = 0;
+    early.sm90_least_k_tiles_before_wave = 1;
     early.sm90_small_most_m = early.sm90_small_most_elements = 1 << 20;
     early.sm90_least_fill = early.sm90_cluster_least_fill = 0;
     columns.push_back(early);
     GemmThresholds never = thresholds_of_h200;
     never.sm90_least_m = 1 << 20;
+    never.sm90_wave_least_m = 1 << 20;
     never.sm90_small_most_m = 0;
     columns.push_back(never);
     int fused = 0;
@@ -406,7 +472,7 @@ TEST_CASE("what is selected is always compiled, on any device and with any limit
                 for (const bool fuses : {true, false}) {
                     const GemmKernel kernel = select_gemm(group, {}, device, fuses, limits).kernel;
                     const bool is_fused = kernel == GemmKernel::sm90 || kernel == GemmKernel::sm90_small ||
-                                          kernel == GemmKernel::sm90_cluster;
+                                          kernel == GemmKernel::sm90_wave || kernel == GemmKernel::sm90_cluster;
                     is_right = is_right && kernel != GemmKernel::none && is_compiled(kernel, group) &&
                                (!is_fused || (fuses && device.has_wgmma));
                     fused += is_fused ? 1 : 0;
@@ -510,10 +576,10 @@ TEST_CASE("no size of Toto 2.0 falls to a slow path") {
                           (gemm.k <= SkinnyTile::most_k(is_bf16, accumulators)));
                 }
             }
-            // 64 series of 2048 steps. A pair with a sigmoid has its epilogue inside where k hides it.
+            // 64 series of 2048 steps. A pair with a sigmoid has its epilogue inside.
             if (gemm.is_gated) {
                 CHECK(kernel_for(group_of(64 * 66, gemm.k, gated(gemm.n))) ==
-                      (gemm.k >= 512 ? GemmKernel::sm90 : GemmKernel::cublaslt));
+                      (gemm.k > 512 ? GemmKernel::sm90 : GemmKernel::sm90_wave));
             }
         }
         // In other precisions many rows are left to cuBLASLt, or are multiplied as tf32 parts.

@@ -19,6 +19,8 @@
 #include <totograph/exec/cuda/gemm/sm90/cluster_launch.hpp>
 #include <totograph/exec/cuda/gemm/sm90/sm90_launch.hpp>
 #include <totograph/exec/cuda/gemm/sm90/small_launch.hpp>
+#include <totograph/exec/cuda/gemm/sm90/tile_launch.hpp>
+#include <totograph/exec/cuda/gemm/sm90/wave_launch.hpp>
 #include <totograph/exec/cuda/gemm/tf32_parts/launch.hpp>
 #include <totograph/exec/cuda/kernels/kernel_call.hpp>
 #include <totograph/exec/cuda/kernels/mixture_draw.hpp>
@@ -297,11 +299,19 @@ private:
                                        turn.stream);
             }
         }
-        if constexpr (is_compiled(GemmKernel::sm90_small, group)) {
-            if (choice.kernel == GemmKernel::sm90_small) {
-                const void* const input = group.input_is_bf16 ? call(gemm).input.base : memory_.stored_input();
-                return launch_sm90_small<At>(launcher_, input, {weight(gemm + i)...}, {call(gemm + i)...}, call(first),
-                                             shared_by_small_tiles<which>(turn.launch), turn.stream);
+        if constexpr (is_compiled(GemmKernel::sm90_small, group) || is_compiled(GemmKernel::sm90_wave, group)) {
+            if (leaves_squares(choice.kernel)) {
+                const TileOperands<sizeof...(i)> operands{
+                    group.input_is_bf16 ? call(gemm).input.base : memory_.stored_input(),
+                    {weight(gemm + i)...},
+                    {call(gemm + i)...},
+                    call(first),
+                    tail_at<which>(turn.launch)};
+                if constexpr (is_compiled(GemmKernel::sm90_small, group)) {
+                    return launch_sm90_small<At>(launcher_, operands, turn.stream);
+                } else {
+                    return launch_sm90_wave<At>(launcher_, operands, turn.stream);
+                }
             }
         }
         if constexpr (is_compiled(GemmKernel::sm90_cluster, group)) {
@@ -313,12 +323,12 @@ private:
         launch_epilogue<which, entry>(turn, std::integer_sequence<int, i...>());
     }
 
-    /// What a launch by small tiles shares with those before and behind it.
+    /// What a launch by tiles shares with those before and behind it.
     template <std::size_t which>
-    [[nodiscard]] SmallTail shared_by_small_tiles(std::size_t launch) const {
+    [[nodiscard]] SharedTail tail_at(std::size_t launch) const {
         const std::vector<GemmChoice>& choices = choices_[which];
         const auto leaves = [&](std::size_t other, TailFusion tail) {
-            return choices[other].kernel == GemmKernel::sm90_small && choices[other].tail == tail;
+            return leaves_squares(choices[other].kernel) && choices[other].tail == tail;
         };
         const bool leaves_norm = leaves(launch, TailFusion::norm);
         return {.squares_of_input = launch > 0 && leaves(launch - 1, TailFusion::norm) ? memory_.squares() : nullptr,

@@ -64,9 +64,14 @@ public:
         if (written_.size() > 0) {
             return;
         }
-        check(cudaMemcpyAsync(on_host_.data(), on_device_.data(), on_device(plan, request).size() * sizeof(float),
-                              cudaMemcpyDeviceToHost, stream),
-              "copying the result");
+        const std::size_t floats = on_device(plan, request).size();
+        if (floats * sizeof(float) <= result_bytes_by_kernel) {
+            copy_result(on_host_.data(), on_device_.data(), floats, stream);
+            return;
+        }
+        check(
+            cudaMemcpyAsync(on_host_.data(), on_device_.data(), floats * sizeof(float), cudaMemcpyDeviceToHost, stream),
+            "copying the result");
     }
 
     /// The result on the host, when all that the stream had has ended. Forecasts whose results stay on the device leave

@@ -115,6 +115,13 @@ public:
             load_operands<K, Source, lanes, of_both>(pointers_, join(rows.places_[i], of_column), operands[i]);
         }
     }
+    /// Copies it.
+    __device__ __forceinline__ static void copy_tables(const Operands (&from)[each], Operands (&to)[each]) {
+#pragma unroll
+        for (int i = 0; i < each; ++i) {
+            copy_operands<Source, of_both>(from[i], to[i]);
+        }
+    }
     /// Asks the nearest cache for it, of rows as `choose_rows` takes them.
     template <class RowAt>
     __device__ __forceinline__ void touch_tables_at(int column, const RowAt& row_at) const {

@@ -27,14 +27,15 @@ enum class TailFusion : std::uint8_t {
 
 /// What runs on the accumulators of one GEMM before they are stored.
 struct GemmEpilogue {
-    /// Few instructions and operands: three warps can run it beside the GEMM's next tile. Each operand is of rows or of
-    /// columns alone, or one of few `tables`.
+    /// Few instructions and operands, of which few are tables.
     bool is_short = false;
     int sigmoids = 0;
     bool stores_bf16 = false;
     /// Operands of rows and columns that are small beside the result, such as the cosines of a rotary embedding, which
     /// are those of all heads.
     int tables = 0;
+    /// Operands of rows and columns that are not: as large as the result, such as a residual.
+    int large = 0;
 
     friend constexpr bool operator==(const GemmEpilogue&, const GemmEpilogue&) = default;
 };
@@ -110,15 +111,14 @@ constexpr GemmEpilogue epilogue_of(const AnyKernel& kernel, bool stores_bf16) {
                               operands_that_repeat(kernel, kernel.row_rank, kernel.iteration.rank);
     GemmEpilogue result;
     result.stores_bf16 = stores_bf16;
-    bool has_large = false;
     for (int i = 0; i < kernel.operand_count; ++i) {
         if ((repeated >> i & 1U) == 0) {
             result.tables += is_table(kernel, i) ? 1 : 0;
-            has_large = has_large || !is_table(kernel, i);
+            result.large += is_table(kernel, i) ? 0 : 1;
         }
     }
     result.is_short = chain.count > 0 && chain.count <= most_instructions && kernel.operand_count <= most_operands &&
-                      !has_large && result.tables <= most_tables;
+                      result.tables <= most_tables;
     for (std::size_t i = 0; i < static_cast<std::size_t>(chain.count); ++i) {
         const ChainCost cost = op_row(chain.instructions[i].op).cost;
         result.is_short = result.is_short && cost != ChainCost::function;

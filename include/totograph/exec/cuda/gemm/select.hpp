@@ -6,6 +6,7 @@
 
 #include <totograph/core/shape.hpp>
 #include <totograph/exec/cuda/gemm/gemm_group.hpp>
+#include <totograph/exec/cuda/gemm/sm90_wave_cut.hpp>
 #include <totograph/exec/cuda/gemm/thresholds.hpp>
 #include <totograph/exec/cuda/gemm/tiles.hpp>
 #include <totograph/exec/cuda/runtime/device_traits.hpp>
@@ -23,6 +24,7 @@ enum class GemmKernel : std::uint8_t {
     cublaslt,      ///< cuBLASLt; the epilogue is inside where it is a bias and a residual, else in a kernel after it.
     sm90,          ///< `wgmma` on tiles; the epilogue of a tile runs beside the GEMM of the next one.
     sm90_small,    ///< `wgmma` on small tiles, one a block, of some hundred rows; the epilogue is inside.
+    sm90_wave,     ///< `wgmma` on tiles that run in one wave or few; the epilogue is inside.
     sm90_cluster,  ///< `wgmma` by clusters that have whole rows: bias, residual, bf16 and norm are inside.
 };
 
@@ -36,6 +38,7 @@ constexpr const char* name(GemmKernel kernel) {
         case GemmKernel::cublaslt: return "cuBLASLt";
         case GemmKernel::sm90: return "sm90";
         case GemmKernel::sm90_small: return "sm90 small";
+        case GemmKernel::sm90_wave: return "sm90 wave";
         case GemmKernel::sm90_cluster: return "sm90 cluster";
     }
     return "";
@@ -44,8 +47,8 @@ constexpr const char* name(GemmKernel kernel) {
 /// How the GEMMs of a launch are computed.
 struct GemmChoice {
     GemmKernel kernel = GemmKernel::none;
-    /// What of the next launch runs behind it, in the same kernel. Of a norm, `sm90_small` leaves sums of squares,
-    /// which the next launch adds up.
+    /// What of the next launch runs behind it, in the same kernel. Of a norm, `sm90_small` and `sm90_wave` leave sums
+    /// of squares, which the next launch adds up.
     TailFusion tail = TailFusion::none;
     /// A kernel before it stores the input as bf16, with the norm that begins the launch, if there is one.
     bool converts_input = false;
@@ -155,7 +158,7 @@ constexpr bool fits_sm90(const GemmGroup& group, const GemmThresholds& limits) {
     return group.is_bf16 && !group.is_skinny && !group.is_direct && !group.feeds_draws && group.count > 0 &&
            group.is_aligned && group.m >= limits.sm90_least_m && group.all([&](const GemmMember& member) {
                return member.accumulators <= 2 && member.is_packed && member.epilogue.is_short &&
-                      group.m * member.n >= Sm90Tile::least_elements &&
+                      member.epilogue.large == 0 && group.m * member.n >= Sm90Tile::least_elements &&
                       member.weight_rows() % limits.sm90_n_unit == 0 &&
                       select_detail::keeps_up(member, group.k, limits);
            });
@@ -223,8 +226,43 @@ constexpr bool fits_tf32_parts(const GemmGroup& group, const GemmThresholds& lim
            tf32_parts_tiles(group.m, group.weight_rows(), Tf32PartsTile::narrow) >= limits.tf32_parts_least_tiles;
 }
 
-/// Whether a program holds a kernel for a group. Kernels are compiled for what `compiled_for` could choose, and
-/// cuBLASLt computes whatever is not skinny.
+/// Whether the `sm90_wave` kernel can compute a group, and pays on a device that it fills.
+constexpr bool fits_sm90_wave(const GemmGroup& group, const GemmThresholds& limits) {
+    return group.is_bf16 && !group.is_skinny && !group.feeds_draws && group.count > 0 && group.is_aligned &&
+           group.m >= limits.sm90_wave_least_m && group.all([](const GemmMember& member) {
+               return member.accumulators <= 2 && member.is_packed && member.epilogue.is_short;
+           }) &&
+           sm90_wave_cut(group).m > 0;
+}
+/// Whether it takes no more waves on a device than it is cut for.
+constexpr bool fills_sm90_wave(const GemmGroup& group, const DeviceTraits& device) {
+    return device.has_wgmma && sm90_wave_cut(group).blocks() <= device.multiprocessors;
+}
+
+/// Which of the kernels by `wgmma` computes a group on a device; `none` where none does.
+constexpr GemmKernel wgmma_kernel(const GemmGroup& group, const DeviceTraits& device, const GemmThresholds& limits) {
+    if (fits_sm90_cluster(group, limits) && fills_sm90_cluster(group, device, limits)) {
+        return GemmKernel::sm90_cluster;
+    }
+    const bool takes_small = fits_sm90_small(group, limits) && fills_sm90_small(group, device);
+    if (takes_small && sm90_small_rows(group) <= limits.sm90_small_most_rows_before_wave) {
+        return GemmKernel::sm90_small;
+    }
+    const bool takes_sm90 = fits_sm90(group, limits) && fills_sm90(group, device, limits);
+    if (takes_sm90 && select_detail::divide_up(group.k, Sm90Tile::k) >= limits.sm90_least_k_tiles_before_wave) {
+        return GemmKernel::sm90;
+    }
+    if (fits_sm90_wave(group, limits) && fills_sm90_wave(group, device)) {
+        return GemmKernel::sm90_wave;
+    }
+    if (takes_small) {
+        return GemmKernel::sm90_small;
+    }
+    return takes_sm90 ? GemmKernel::sm90 : GemmKernel::none;
+}
+
+/// Whether a program holds a kernel for a group: of the kernels by `wgmma` the one that the device takes that it is
+/// compiled for. cuBLASLt computes whatever is not skinny.
 constexpr bool is_compiled(GemmKernel kernel, const GemmGroup& group) {
     switch (kernel) {
         case GemmKernel::none: return group.count == 0;
@@ -232,20 +270,23 @@ constexpr bool is_compiled(GemmKernel kernel, const GemmGroup& group) {
         case GemmKernel::skinny_tiles: return group.count > 0 && group.is_skinny && group.m > SkinnyTile::m;
         case GemmKernel::tf32_parts: return fits_tf32_parts(group, compiled_thresholds);
         case GemmKernel::cublaslt: return group.count > 0 && !group.is_skinny;
-        case GemmKernel::sm90: return fits_sm90(group, compiled_thresholds);
-        case GemmKernel::sm90_small: return fits_sm90_small(group, compiled_thresholds);
-        case GemmKernel::sm90_cluster: return fits_sm90_cluster(group, compiled_thresholds);
+        case GemmKernel::sm90:
+        case GemmKernel::sm90_small:
+        case GemmKernel::sm90_wave:
+        case GemmKernel::sm90_cluster: return wgmma_kernel(group, compiled_for, compiled_thresholds) == kernel;
     }
     return false;
 }
 
-/// Whether the `sm90_small` kernel of a group has code that leaves what the next launch begins with: its input as bf16,
-/// and the squares of the norm of that.
-constexpr bool small_tiles_have_tail(const GemmGroup& group) {
-    return is_compiled(GemmKernel::sm90_small, group) && group.tail != TailFusion::none;
+/// Whether a kernel leaves the squares of the next launch's norm to that one, which adds them up. Such kernels read
+/// what they leave.
+constexpr bool leaves_squares(GemmKernel kernel) {
+    return kernel == GemmKernel::sm90_small || kernel == GemmKernel::sm90_wave;
 }
-constexpr bool small_tiles_leave_squares(const GemmGroup& group) {
-    return is_compiled(GemmKernel::sm90_small, group) && group.tail == TailFusion::norm;
+/// Whether such a kernel of a group has code that leaves what the next launch begins with: its input as bf16, and the
+/// squares of the norm of that.
+constexpr bool tiles_have_tail(const GemmGroup& group) {
+    return group.tail != TailFusion::none && leaves_squares(wgmma_kernel(group, compiled_for, compiled_thresholds));
 }
 
 /// How a group is computed on a device. Always a kernel that is compiled: where the limits of a device would choose
@@ -265,16 +306,10 @@ constexpr GemmChoice select_gemm(const GemmGroup& group, const GemmChoice& befor
     }
     choice.kernel = GemmKernel::cublaslt;
     choice.converts_input = group.is_bf16 && !group.input_is_bf16 && before.tail == TailFusion::none;
-    if (fuses && fits_sm90(group, limits) && is_compiled(GemmKernel::sm90, group) &&
-        fills_sm90(group, device, limits)) {
-        choice.kernel = GemmKernel::sm90;
-    } else if (fuses && fits_sm90_cluster(group, limits) && is_compiled(GemmKernel::sm90_cluster, group) &&
-               fills_sm90_cluster(group, device, limits)) {
-        choice.kernel = GemmKernel::sm90_cluster;
-        choice.tail = group.tail;
-    } else if (fuses && fits_sm90_small(group, limits) && is_compiled(GemmKernel::sm90_small, group) &&
-               fills_sm90_small(group, device)) {
-        choice.kernel = GemmKernel::sm90_small;
+    const GemmKernel own = fuses ? wgmma_kernel(group, device, limits) : GemmKernel::none;
+    if (own != GemmKernel::none && is_compiled(own, group)) {
+        choice.kernel = own;
+        choice.tail = own == GemmKernel::sm90_cluster ? group.tail : TailFusion::none;
     }
     return choice;
 }

@@ -45,6 +45,14 @@ struct GemmThresholds {
     /// Elements of rows and weights that one of its blocks reads at most. With 80 x 2,048 a GEMM takes 4.8 us for 5.5
     /// (160 rows, n of 832), with 128 x 1,368 6.0 for 5.4 (896 rows, n of 384).
     Index sm90_small_most_elements;
+    /// Rows from which `sm90_wave` can pay.
+    Index sm90_wave_least_m;
+    /// Rows of a block of `sm90_small` up to which it is faster than `sm90_wave`.
+    int sm90_small_most_rows_before_wave;
+    /// Tiles of k from which `sm90` is faster than `sm90_wave`: its chain runs beside the next tile. With 12 of them
+    /// 5.3 ms for 6.2 (`bench_cuda`, `readme`), with 8 of them 27 us for 24 (`bench_cuda_toto2`, `batch_22m`: its
+    /// gates).
+    int sm90_least_k_tiles_before_wave;
     /// n x accumulators of each GEMM is a multiple of it; `sm90_least_fill` says how much of the last tile may lie
     /// beyond.
     Index sm90_n_unit;
@@ -74,6 +82,9 @@ inline constexpr GemmThresholds thresholds_of_h200{.architecture = 90,
                                                    .sm90_least_k_tiles_with_tables = 8,
                                                    .sm90_small_most_m = 1023,
                                                    .sm90_small_most_elements = 168'000,
+                                                   .sm90_wave_least_m = 192,
+                                                   .sm90_small_most_rows_before_wave = 40,
+                                                   .sm90_least_k_tiles_before_wave = 12,
                                                    .sm90_n_unit = 16,
                                                    .sm90_least_fill = 80,
                                                    .sm90_cluster_least_fill = 80,

@@ -91,6 +91,18 @@ struct Sm90SmallTile {
     static constexpr int stages(int block_m) { return block_m > most_m_of_two ? 4 : block_m > 40 ? 6 : 8; }
 };
 
+/// Of the `sm90_wave` kernel: a block has 64 rows for each of its warpgroups, by some columns of a GEMM, or half of
+/// them of each of a pair.
+struct Sm90WaveTile {
+    static constexpr int k = 64;
+    static constexpr int rows_of_warpgroup = 64;
+    static constexpr int most_waves = 3;    ///< Tiles that a block computes one after the other, at most.
+    static constexpr int most_cluster = 2;  ///< Blocks of the same rows that share the way of these, at most.
+};
+
+/// Columns of a row whose squares are added up to one number, where a GEMM leaves them to the norm of the next launch.
+inline constexpr int squared_columns = 64;
+
 /// Of the `sm90_cluster` kernel: eight blocks of a cluster have whole rows, an eighth of their columns each.
 struct Sm90ClusterTile {
     static constexpr int m = 128;

@@ -26,9 +26,8 @@ constexpr auto gemm_choices(const DeviceTraits& device, const Execution& executi
         const GemmGroup& group = group_at(i);
         choices[i] = precision == Precision::f32 ? select_f32_gemm(group, device, execution.fuses)
                                                  : select_gemm(group, before, device, execution.fuses);
-        // Small tiles read what small tiles leave.
-        if (choices[i].kernel == GemmKernel::sm90_small && i + 1 < choices.size() &&
-            select_gemm(group_at(i + 1), {}, device, execution.fuses).kernel == GemmKernel::sm90_small) {
+        if (leaves_squares(choices[i].kernel) && i + 1 < choices.size() &&
+            leaves_squares(select_gemm(group_at(i + 1), {}, device, execution.fuses).kernel)) {
             choices[i].tail = group.tail;
         }
         before = choices[i];

@@ -52,7 +52,7 @@ struct LaunchTable {
             Launch& launch = table.launches[i];
             Launch& next = table.launches[i + 1];
             launch.gemm.tail = lowering_detail::tail_fusion<Program>(launch, next);
-            if (!is_compiled(GemmKernel::sm90_cluster, launch.gemm) && !small_tiles_have_tail(launch.gemm)) {
+            if (!is_compiled(GemmKernel::sm90_cluster, launch.gemm) && !tiles_have_tail(launch.gemm)) {
                 launch.gemm.tail = TailFusion::none;
             }
             next.residual_is_early = lowering_detail::has_early_residual<Program>(next, launch);

@@ -9,6 +9,7 @@
 #include <totograph/exec/cuda/gemm/cublaslt/gemm_shape.hpp>
 #include <totograph/exec/cuda/gemm/cublaslt/launch.hpp>
 #include <totograph/exec/cuda/gemm/select.hpp>
+#include <totograph/exec/cuda/gemm/tiles.hpp>
 #include <totograph/exec/cuda/lowering/launch.hpp>
 #include <totograph/exec/cuda/lowering/lowering.hpp>
 #include <totograph/exec/cuda/lowering/step_relations.hpp>
@@ -21,7 +22,7 @@ namespace totograph::cuda {
 struct Workspace {
     std::size_t accumulators = 0;  ///< Bytes for what cuBLASLt computes and a chain goes on with.
     std::size_t inputs = 0;        ///< Bytes for inputs as bf16.
-    std::size_t squares = 0;       ///< Bytes for sums of squares that small tiles leave to the norm of the next launch.
+    std::size_t squares = 0;       ///< Bytes for sums of squares that tiles leave to the norm of the next launch.
     bool has_cublaslt = false;
 };
 
@@ -42,11 +43,10 @@ constexpr void add_workspace(Workspace& workspace) {
         workspace.accumulators =
             std::max(workspace.accumulators, aligned_size(launch.direct.is_possible ? 0 : accumulators));
         workspace.inputs = std::max(workspace.inputs, aligned_size(is_bf16 ? inputs : 0));
-        workspace.squares = std::max(
-            workspace.squares, aligned_size(small_tiles_leave_squares(launch.gemm)
-                                                ? static_cast<std::size_t>(launch.gemm.m) * sizeof(float) *
-                                                      static_cast<std::size_t>(sm90_small_column_tiles(launch.gemm))
-                                                : 0));
+        const auto squares =
+            static_cast<std::size_t>(kernel.rows() * divide_rounding_up(kernel.columns(), Index{squared_columns}));
+        workspace.squares =
+            std::max(workspace.squares, aligned_size(tiles_have_tail(launch.gemm) ? squares * sizeof(float) : 0));
         workspace.has_cublaslt = true;
     }
 }

@@ -30,6 +30,29 @@ __global__ void __launch_bounds__(block_threads)
     }
 }
 
+/// Up to so many bytes of a result are copied to the host by a kernel, beside its copy on the device.
+inline constexpr std::size_t result_bytes_by_kernel = 262144;
+
+/// Copies floats, each thread four neighbours, and the first threads what is left behind all fours.
+template <class Unused = void>
+__global__ void __launch_bounds__(block_threads) copy_floats(float* to, const float* from, unsigned count) {
+    const unsigned four = blockIdx.x * block_threads + threadIdx.x;
+    if (four < count / 4) {
+        reinterpret_cast<float4*>(to)[four] = reinterpret_cast<const float4*>(from)[four];
+    }
+    if (four < count % 4) {
+        to[count / 4 * 4 + four] = from[count / 4 * 4 + four];
+    }
+}
+
+/// Puts a copy of a result, which begins at a multiple of 16 bytes, to page-locked memory onto a stream.
+inline void copy_result(std::byte* to, const std::byte* from, std::size_t floats, cudaStream_t stream) {
+    const auto count = static_cast<unsigned>(floats);
+    copy_floats<><<<count / 4 / block_threads + 1, block_threads, 0, stream>>>(
+        reinterpret_cast<float*>(to), reinterpret_cast<const float*>(from), count);
+    check(cudaGetLastError(), "copying the result");
+}
+
 /// Whether `copy_few` can copy so many bytes, from words to words.
 constexpr bool can_copy_few(std::size_t bytes) {
     return bytes > 0 && bytes <= few_bytes && bytes % sizeof(std::uint32_t) == 0;

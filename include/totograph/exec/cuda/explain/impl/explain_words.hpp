@@ -70,12 +70,12 @@ TOTOGRAPH_CUDA_INLINE std::string LaunchWords::extra() const {
                                                         : "epilogue in a kernel after");
         case GemmKernel::sm90: return before + "epilogue of a tile beside the next tile";
         case GemmKernel::sm90_small:
+        case GemmKernel::sm90_wave:
         case GemmKernel::sm90_cluster: {
-            const bool is_small = choice.kernel == GemmKernel::sm90_small;
             return before + "epilogue inside" +
                    (choice.tail == TailFusion::none ? "" : ", and of the next launch the bf16 input") +
                    (choice.tail != TailFusion::norm ? ""
-                    : is_small                      ? " and the squares of its norm"
+                    : leaves_squares(choice.kernel) ? " and the squares of its norm"
                                                     : " and the norm");
         }
     }

@@ -41,7 +41,8 @@ struct Sm90BlockTile : Sm90Sizes {
     static constexpr std::uint32_t column_bytes = n * k * sizeof(BFloat16);
     static constexpr std::uint32_t stage_bytes = row_bytes + column_bytes;
     /// The tiles begin at a multiple of 1,024 bytes.
-    static constexpr std::size_t shared_bytes = std::size_t{stages} * stage_bytes + TileAccumulators<n>::bytes + 1024;
+    static constexpr std::size_t shared_bytes =
+        std::size_t{stages} * stage_bytes + TileAccumulators<n, m>::bytes + 1024;
 };
 
 /// GEMMs of one input, each with its chain.

@@ -51,7 +51,7 @@ template <class... K>
 struct Sm90Runner<Sm90Group<K...>> {
     using Group = Sm90Group<K...>;
     using Tile = typename Group::Tile;
-    using Accumulators = TileAccumulators<Tile::n>;
+    using Accumulators = TileAccumulators<Tile::n, Tile::m>;
     using Groups = typename Group::Groups;
 
 #if defined(TOTOGRAPH_HAS_WGMMA)

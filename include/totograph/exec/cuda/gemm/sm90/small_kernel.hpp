@@ -4,23 +4,18 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <type_traits>
 
 #include <cuda.h>
 #include <cuda_runtime.h>
 
-#include <totograph/core/dtype.hpp>
 #include <totograph/exec/cuda/gemm/epilogue.hpp>
 #include <totograph/exec/cuda/gemm/sm90/mainloop.hpp>
 #include <totograph/exec/cuda/gemm/sm90/ptx.hpp>
-#include <totograph/exec/cuda/gemm/sm90/small_group.hpp>
+#include <totograph/exec/cuda/gemm/sm90/tile_group.hpp>
+#include <totograph/exec/cuda/gemm/sm90/tile_parts.hpp>
 #include <totograph/exec/cuda/gemm/sm90/wgmma.hpp>
-#include <totograph/exec/cuda/kernels/element_places.hpp>
-#include <totograph/exec/cuda/kernels/elementwise.hpp>
 #include <totograph/exec/cuda/kernels/kernel_call.hpp>
 #include <totograph/exec/cuda/kernels/packs.hpp>
-#include <totograph/exec/cuda/kernels/reduction.hpp>
-#include <totograph/exec/cuda/kernels/used_extents.hpp>
 #include <totograph/exec/cuda/runtime/dependent_launch.hpp>
 
 // GEMMs of some hundred rows in bf16 with the chain after each, in one kernel. They are bound by how soon a
@@ -40,10 +35,11 @@ namespace totograph::cuda {
 /// What the threads of a group's kernel do.
 template <class Group>
 struct SmallRunner;
-template <class Norm, bool has_tail, class... K>
-struct SmallRunner<SmallGroup<Norm, has_tail, K...>> {
-    using Group = SmallGroup<Norm, has_tail, K...>;
-    using Tile = typename Group::Tile;
+template <class BlockTile, class Norm, bool has_tail, class... K>
+struct SmallRunner<TileGroup<BlockTile, Norm, has_tail, K...>> {
+    using Group = TileGroup<BlockTile, Norm, has_tail, K...>;
+    using Parts = TileParts<Group>;
+    using Tile = BlockTile;
 
 #if defined(TOTOGRAPH_HAS_WGMMA)
     static constexpr int steps = (Group::k + Tile::k - 1) / Tile::k;  // what lies behind k arrives as zeros
@@ -54,20 +50,10 @@ struct SmallRunner<SmallGroup<Norm, has_tail, K...>> {
         std::uint64_t empty[Tile::stages];
     };
 
-    /// Calls `use(kernel, member, column)` for the GEMM of the block's tile: the kernel as a pointer to its type, its
-    /// number, and the tile's first column, of a pair of each of the two.
+    /// Calls `use` for the GEMM of the block's tile, as `TileParts::with_gemm` does.
     template <class Use>
     static __device__ __forceinline__ void with_gemm(const Use& use) {
-        int tile = static_cast<int>(blockIdx.x) / Group::row_tiles;
-        int member = 0;
-        const auto try_one = [&]<class Kernel>(Kernel* kernel) {
-            if (tile >= 0 && tile < Group::template column_tiles<Kernel>) {
-                use(kernel, member, tile * Group::template tile_columns<Kernel>);
-            }
-            tile -= Group::template column_tiles<Kernel>;
-            ++member;
-        };
-        (try_one(static_cast<K*>(nullptr)), ...);
+        Parts::with_gemm(static_cast<int>(blockIdx.x) / Group::row_tiles, use);
     }
     static __device__ __forceinline__ int first_row() {
         return static_cast<int>(blockIdx.x) % Group::row_tiles * Tile::m;
@@ -214,7 +200,9 @@ struct SmallRunner<SmallGroup<Norm, has_tail, K...>> {
         };
         const Epilogues epilogue(call);
         if constexpr (Group::has_norm) {
-            finish_norm(parameters);
+            if (parameters.squares_of_input != nullptr && static_cast<int>(threadIdx.x) < Tile::m) {
+                Parts::template finish_norm<Tile::m>(parameters, first_row(), static_cast<int>(threadIdx.x));
+            }
         }
         Epilogues::touch_columns(call, column);
         epilogue.touch_tables_at(column, row_at);
@@ -236,66 +224,10 @@ struct SmallRunner<SmallGroup<Norm, has_tail, K...>> {
             exists,
             [&](int i, const auto& result) {
                 if constexpr (Group::leaves_tail) {
-                    leave_tail(parameters, first_row() + own_row + i * rows_at_once, column, has_column, exists(i),
-                               result);
+                    Parts::leave_tail(parameters, first_row() + own_row + i * rows_at_once, column, has_column,
+                                      exists(i), result);
                 }
             });
-    }
-
-    /// Finishes the norm of the tile's rows: all blocks of these rows store the same numbers, and read their own.
-    static __device__ __forceinline__ void finish_norm(const typename Group::Parameters& parameters) {
-        constexpr int parts = (Group::k + Tile::n - 1) / Tile::n;
-        const int row = first_row() + static_cast<int>(threadIdx.x);
-        if (parameters.squares_of_input == nullptr || static_cast<int>(threadIdx.x) >= Tile::m || row >= Group::m) {
-            return;
-        }
-        const KernelCall& call = parameters.norm;
-        const OperandPointers<Epilogue<Norm>> after(call);
-        float total = 0;
-#pragma unroll
-        for (int part = 0; part < parts; ++part) {
-            total += parameters.squares_of_input[part * Group::m + row];
-        }
-        const auto place = place_of<Norm, RowsOf<Norm>>(static_cast<Offset<Norm>>(row));
-        call.output.get<float>(positions_of<Norm>(call))[offset_of<Norm, StridesOfOutput<Norm>>(place)] =
-            finish_row<Norm>(after, place, total);
-    }
-
-    /// Leaves eight columns of a row to the next launch. Eight threads that are neighbours have those of a tile.
-    static __device__ __forceinline__ void leave_tail(const typename Group::Parameters& parameters, int row, int column,
-                                                      bool has_column, bool exists, const Pack<float, 8>& result) {
-        static_assert(((K::kernel.accumulators == 1 && std::is_same_v<Output<K>, float>)&&...),
-                      "totograph: what the next launch begins with is made of one GEMM that is stored as f32.");
-        if (parameters.stored == nullptr) {
-            return;
-        }
-        float square = 0;
-#pragma unroll
-        for (int i = 0; i < 8; ++i) {
-            square += has_column ? result.lane[i] * result.lane[i] : 0.0F;
-        }
-        square = sum_of_group<8>(square);
-        if (exists) {
-            constexpr int columns = std::max({static_cast<int>(K::kernel.columns())...});
-            store_pack<1, true>(parameters.stored + static_cast<std::size_t>(row) * columns + column,
-                                stored_as<BFloat16>(result));
-            if (parameters.squares != nullptr && column % Tile::n == 0) {
-                parameters.squares[column / Tile::n * Group::m + row] = square;
-            }
-        }
-    }
-
-    /// Whether the block's tile has a row in use. All threads call it.
-    static __device__ __forceinline__ bool has_rows(const KernelCall& call) {
-        using First = typename Group::First;
-        const UsedExtents<First> used(call);
-        if (used.is_all()) {
-            return true;
-        }
-        const int row = first_row() + static_cast<int>(threadIdx.x);
-        static_assert(Tile::m <= Tile::threads);
-        return __syncthreads_or(static_cast<int>(threadIdx.x) < Tile::m && row < Group::m &&
-                                used.template has<UsedExtents<First>::rows>(static_cast<Offset<First>>(row))) != 0;
     }
 
     static __device__ __forceinline__ void run(const typename Group::Parameters& parameters) {
@@ -315,7 +247,7 @@ struct SmallRunner<SmallGroup<Norm, has_tail, K...>> {
         }
         __syncthreads();
         if constexpr (Group::is_bounded) {
-            if (!has_rows(parameters.calls[0])) {
+            if (!Parts::has_rows(parameters.calls[0], first_row())) {
                 wait_for_predecessor();
                 launch_dependents();
                 return;
@@ -339,7 +271,7 @@ struct SmallRunner<SmallGroup<Norm, has_tail, K...>> {
 };
 
 template <class Group>
-__global__ void __launch_bounds__(Group::Tile::threads, Group::Tile::m > Sm90SmallTile::most_m_of_two ? 1 : 2)
+__global__ void __launch_bounds__(Group::Tile::threads, Group::Tile::blocks_of_multiprocessor)
     sm90_small_kernel(const __grid_constant__ typename Group::Parameters parameters) {
     SmallRunner<Group>::run(parameters);
 }

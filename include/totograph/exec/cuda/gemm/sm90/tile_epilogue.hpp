@@ -17,12 +17,12 @@
 
 namespace totograph::cuda {
 
-/// The accumulators of a tile of 128 rows, as bf16: rounded as cuBLASLt that leaves them in memory rounds them. A row's
-/// chunks of eight columns lie in an order that depends on the row, so that neither side waits for a bank.
-template <int columns>
+/// The accumulators of a tile, as bf16: rounded as cuBLASLt that leaves them in memory rounds them. A row's chunks of
+/// eight columns lie in an order that depends on the row, so that neither side waits for a bank.
+template <int columns, int rows_of_tile>
 class TileAccumulators {
 public:
-    static constexpr int rows = 128;
+    static constexpr int rows = rows_of_tile;
     static constexpr int rows_of_warp = 16;  ///< That a warp stores.
     static constexpr int chunks = columns / 8;
     static constexpr int chunk_bytes = 16;
@@ -66,7 +66,42 @@ private:
     std::byte* memory_;
 };
 
-/// Rows that a warp runs the chain on at a time.
+/// The same as f32, for a chain that stores f32: with a gap behind each row, so that who stores does not wait for a
+/// bank.
+template <int columns, int rows_of_tile>
+class TileAccumulatorsF32 {
+public:
+    static constexpr int rows = rows_of_tile;
+    static constexpr int chunks = columns / 8;
+    static constexpr int row_stride = columns + 8;
+    static constexpr std::size_t bytes = std::size_t{rows} * row_stride * sizeof(float);
+    static_assert(row_stride % 32 == 8 || row_stride % 32 == 24);
+
+    __device__ __forceinline__ explicit TileAccumulatorsF32(std::byte* memory)
+        : memory_(reinterpret_cast<float*>(memory)) {}
+
+#if defined(TOTOGRAPH_HAS_WGMMA)
+    /// As of `TileAccumulators`.
+    __device__ __forceinline__ void store(const float (&acc)[columns / 2], int first) const {
+        const int lane = static_cast<int>(threadIdx.x) % 32;
+        const int warp = static_cast<int>(threadIdx.x) % warpgroup_size / 32;
+        float* const to = memory_ + (first + warp * 16 + lane / 4) * row_stride + lane % 4 * 2;
+#pragma unroll
+        for (int i = 0; i < columns / 2; i += 2) {
+            *reinterpret_cast<float2*>(to + i / 2 % 2 * 8 * row_stride + i / 4 * 8) = make_float2(acc[i], acc[i + 1]);
+        }
+    }
+#endif
+
+    __device__ __forceinline__ Pack<float, 8> load(int row, int chunk) const {
+        return load_pack<1, 8, true>(memory_ + row * row_stride + chunk * 8);
+    }
+
+private:
+    float* memory_;
+};
+
+/// Rows that a warp runs the chain on at a time, unless registers hold more.
 inline constexpr int turn_rows = 4;
 
 /// The rows of a tile that a warp runs the chain on: a turn's from `first` on, then those `stride` further, to before
@@ -82,18 +117,20 @@ struct TileRows {
 /// @tparam Accumulators     of a tile; of a pair of GEMMs, half of its columns are of each
 /// @tparam Rows             of tiles (`AllTileRows`, `UsedTileRows`)
 /// @tparam tiles_are_whole  none reaches beyond the last row
-template <class K, class Accumulators, class Rows, bool tiles_are_whole>
+/// @tparam rows_of_turn     that it runs the chain on at a time
+/// @tparam loads_ahead      registers hold what the rows of two turns need
+template <class K, class Accumulators, class Rows, bool tiles_are_whole, int rows_of_turn = turn_rows,
+          bool loads_ahead = false>
 class TileEpilogue {
     static constexpr auto all_columns = static_cast<int>(K::kernel.columns());
     static constexpr int chunks = Accumulators::chunks / K::kernel.accumulators;
     /// Lanes that a row takes; those beyond its chunks do as the last one does, and store nothing.
     static constexpr int lanes_of_row = static_cast<int>(std::bit_ceil(unsigned{chunks}));
     static constexpr int rows_at_once = 32 / lanes_of_row;
-    static constexpr int each = turn_rows / rows_at_once;  ///< Rows of a lane in a turn.
+    static constexpr int each = rows_of_turn / rows_at_once;  ///< Rows of a lane in a turn.
     static constexpr bool columns_are_whole = chunks == lanes_of_row && all_columns % (chunks * 8) == 0;
-    static_assert(turn_rows % rows_at_once == 0);
-    static_assert(epilogue_of(K::kernel, true).is_short,
-                  "totograph: a chain on tiles is short: what it reads are rows, columns or tables.");
+    static_assert(rows_of_turn % rows_at_once == 0);
+    static_assert(epilogue_of(K::kernel, true).is_short, "totograph: a chain on tiles is short.");
     using Epilogues = RowsEpilogue<K, 8, each>;
 
 public:
@@ -118,26 +155,46 @@ public:
     }
 
     /// Stores what the chain makes of the accumulators.
-    __device__ __forceinline__ void finish(const Accumulators& acc) {
+    /// @param use  is called with what the chain made of each row: the row, the column, whether the columns are of the
+    ///             GEMM, whether the row is as well, and eight of them
+    template <class Use>
+    __device__ __forceinline__ void finish(const Accumulators& acc, const Use& use) {
 #pragma unroll 1
         for (int row = row_; row < end_; row += step_) {
             // Asked for now, what the next rows need is there when this turn has ended.
             const bool is_last = row + step_ >= end_;
-            const typename Epilogues::Rows next = choose(is_last ? row : row + step_);
-            if (!is_last) {
-                epilogue_.touch_tables(column_, next);
+            typename Epilogues::Rows next;
+            [[maybe_unused]] typename Epilogues::Operands ahead[each];
+            if constexpr (loads_ahead) {
+                if (!is_last) {
+                    next = choose(row + step_);
+                    epilogue_.load_tables(column_, next, ahead);
+                }
+            } else {
+                next = choose(is_last ? row : row + step_);
+                if (!is_last) {
+                    epilogue_.touch_tables(column_, next);
+                }
             }
             epilogue_.finish(
                 column_, chosen_, operands_,
                 [&](int i, auto factor) { return acc.load(row + i * rows_at_once, chunk_ + factor * chunks); },
-                [&](int i) {
-                    return is_stored_ && (tiles_are_whole || rows_.exists(first_row_ + row + i * rows_at_once));
+                [&](int i) { return exists(row + i * rows_at_once); },
+                [&](int i, const auto& result) {
+                    const int own = row + i * rows_at_once;
+                    use(first_row_ + own, column_, is_stored_, exists(own), result);
                 });
             chosen_ = next;
-            if (!is_last) {
+            if constexpr (loads_ahead) {
+                Epilogues::copy_tables(ahead, operands_);
+            } else if (!is_last) {
                 epilogue_.load_tables(column_, chosen_, operands_);
             }
         }
+    }
+
+    __device__ __forceinline__ void finish(const Accumulators& acc) {
+        finish(acc, [](const auto&...) {});
     }
 
     /// Asks the nearest cache for what the chain on a tile reads: warp `warp` of `warps` for its part.
@@ -159,6 +216,9 @@ private:
     /// A row that exists; what comes of it in place of one beyond the last row is not stored.
     static __device__ __forceinline__ int row_to_read(const Rows& rows, int row) {
         return tiles_are_whole ? row : rows.row_to_read(row);
+    }
+    [[nodiscard]] __device__ __forceinline__ bool exists(int row) const {
+        return is_stored_ && (tiles_are_whole || rows_.exists(first_row_ + row));
     }
     static __device__ __forceinline__ int column_to_read(int column) {
         return columns_are_whole ? column : min(column, all_columns - 8);

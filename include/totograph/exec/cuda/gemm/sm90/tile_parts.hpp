@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <type_traits>
+
+#include <totograph/core/dtype.hpp>
+#include <totograph/exec/cuda/gemm/sm90/tile_group.hpp>
+#include <totograph/exec/cuda/gemm/tiles.hpp>
+#include <totograph/exec/cuda/kernels/blocks.hpp>
+#include <totograph/exec/cuda/kernels/element_places.hpp>
+#include <totograph/exec/cuda/kernels/elementwise.hpp>
+#include <totograph/exec/cuda/kernels/kernel_call.hpp>
+#include <totograph/exec/cuda/kernels/packs.hpp>
+#include <totograph/exec/cuda/kernels/reduction.hpp>
+#include <totograph/exec/cuda/kernels/used_extents.hpp>
+
+// What blocks that compute tiles of a group do before and behind the products: find the GEMM of a tile, leave out tiles
+// that no row in use lies in, and compute the norm between two launches, the first half in the one, the rest in the
+// other.
+
+namespace totograph::cuda {
+
+template <class Group>
+struct TileParts;
+template <class Tile, class Norm, bool has_tail, class... K>
+struct TileParts<TileGroup<Tile, Norm, has_tail, K...>> {
+    using Group = TileGroup<Tile, Norm, has_tail, K...>;
+    using Parameters = typename Group::Parameters;
+
+    /// Calls `use(kernel, member, column)` for the GEMM that a column tile is of: the kernel as a pointer to its type,
+    /// its number, and the tile's first column, of a pair of each of the two.
+    template <class Use>
+    static __device__ __forceinline__ void with_gemm(int column_tile, const Use& use) {
+        int member = 0;
+        const auto try_one = [&]<class Kernel>(Kernel* kernel) {
+            if (column_tile >= 0 && column_tile < Group::template column_tiles<Kernel>) {
+                use(kernel, member, column_tile * Group::template tile_columns<Kernel>);
+            }
+            column_tile -= Group::template column_tiles<Kernel>;
+            ++member;
+        };
+        (try_one(static_cast<K*>(nullptr)), ...);
+    }
+
+    /// Whether one of a tile's rows is in use. All threads call it.
+    static __device__ __forceinline__ bool has_rows(const KernelCall& call, int first_row) {
+        using First = typename Group::First;
+        const UsedExtents<First> used(call);
+        if (used.is_all()) {
+            return true;
+        }
+        const int row = first_row + static_cast<int>(threadIdx.x);
+        static_assert(Tile::m <= Tile::threads);
+        return __syncthreads_or(static_cast<int>(threadIdx.x) < Tile::m && row < Group::m &&
+                                used.template has<UsedExtents<First>::rows>(static_cast<Offset<First>>(row))) != 0;
+    }
+
+    /// Finishes the norm of a tile's rows: all blocks of these rows store the same numbers, and read their own.
+    /// @param thread  of so many that do
+    template <int threads>
+    static __device__ __forceinline__ void finish_norm(const Parameters& parameters, int first_row, int thread) {
+        constexpr int parts = (Group::k + squared_columns - 1) / squared_columns;
+        constexpr int each = (Tile::m + threads - 1) / threads;
+        const auto row_of = [&](int i) { return first_row + thread + i * threads; };
+        float total[each] = {};
+#pragma unroll
+        for (int part = 0; part < parts; ++part) {
+#pragma unroll
+            for (int i = 0; i < each; ++i) {
+                total[i] += parameters.squares_of_input[part * Group::m + min(row_of(i), Group::m - 1)];
+            }
+        }
+        const KernelCall& call = parameters.norm;
+        const OperandPointers<Epilogue<Norm>> after(call);
+        auto* const out = call.output.get<float>(positions_of<Norm>(call));
+#pragma unroll
+        for (int i = 0; i < each; ++i) {
+            if (thread + i * threads < Tile::m && row_of(i) < Group::m) {
+                const auto place = place_of<Norm, RowsOf<Norm>>(static_cast<Offset<Norm>>(row_of(i)));
+                out[offset_of<Norm, StridesOfOutput<Norm>>(place)] = finish_row<Norm>(after, place, total[i]);
+            }
+        }
+    }
+
+    /// Leaves eight columns of a row to the next launch. Of the lanes that are neighbours, eights have the columns
+    /// whose squares are added up.
+    /// @param has_column  the columns are of the GEMM
+    /// @param exists      and the row is
+    static __device__ __forceinline__ void leave_tail(const Parameters& parameters, int row, int column,
+                                                      bool has_column, bool exists, const Pack<float, 8>& result) {
+        static_assert(((K::kernel.accumulators == 1 && std::is_same_v<Output<K>, float>)&&...),
+                      "totograph: what the next launch begins with is made of one GEMM that is stored as f32.");
+        static_assert(Tile::n % squared_columns == 0, "totograph: a tile has all columns of each sum of squares.");
+        if (parameters.stored == nullptr) {
+            return;
+        }
+        float square = 0;
+#pragma unroll
+        for (int i = 0; i < 8; ++i) {
+            square += has_column ? result.lane[i] * result.lane[i] : 0.0F;
+        }
+        square = sum_of_group<squared_columns / 8>(square);
+        if (exists) {
+            constexpr int columns = std::max({static_cast<int>(K::kernel.columns())...});
+            store_pack<1, true>(parameters.stored + static_cast<std::size_t>(row) * columns + column,
+                                stored_as<BFloat16>(result));
+            if (parameters.squares != nullptr && column % squared_columns == 0) {
+                parameters.squares[column / squared_columns * Group::m + row] = square;
+            }
+        }
+    }
+};
+
+}  // namespace totograph::cuda

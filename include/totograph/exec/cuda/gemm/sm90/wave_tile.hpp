@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+
+#include <totograph/core/dtype.hpp>
+#include <totograph/exec/cuda/gemm/sm90/ptx.hpp>
+#include <totograph/exec/cuda/gemm/sm90_wave_cut.hpp>
+#include <totograph/exec/cuda/gemm/tiles.hpp>
+
+namespace totograph::cuda {
+
+/// What a block of the `sm90_wave` kernel computes at a time, as `Sm90WaveCut` says.
+template <int block_m, int block_n, int blocks_of_cluster, int most_stages, int tiles_of_block>
+struct WaveBlockTile {
+    static constexpr int m = block_m;
+    static constexpr int n = block_n;
+    static constexpr int k = Sm90WaveTile::k;
+    static constexpr int cluster = blocks_of_cluster;
+    static constexpr int stages = most_stages;
+    static constexpr int waves = tiles_of_block;
+    static constexpr int consumers = m / Sm90WaveTile::rows_of_warpgroup;  ///< Warpgroups that multiply.
+    static constexpr int mma_threads = consumers * warpgroup_size;
+    static constexpr int threads = mma_threads + 64;  ///< A warp is the producer, and one finishes the norm.
+    static constexpr std::uint32_t row_bytes = m * k * sizeof(BFloat16);
+    static constexpr std::uint32_t column_bytes = n * k * sizeof(BFloat16);
+    static constexpr std::uint32_t stage_bytes = row_bytes + column_bytes;
+    static_assert(stage_bytes == sm90_wave_stage_bytes(m, n));
+    /// A block of the next kernel, or one more of this one, has room beside it where sums take few registers: of a
+    /// thread, its sums and as many again as addresses and operands take.
+    static constexpr int registers = n / 2 + 80;
+    static constexpr int blocks_of_multiprocessor = 2 * threads * registers <= 65536 ? 2 : 1;
+};
+
+}  // namespace totograph::cuda

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// GEMMs whose tiles run in one wave or few, in every precision, on the device against the eager executor on the CPU.
+#include <cstddef>
+
+#include "cuda/ops/ops_gemm_device.hpp"
+
+using namespace ops;
+
+namespace {
+
+using tg::cuda::GemmKernel;
+using tg::cuda::Sm90WaveCut;
+using tg::cuda::TailFusion;
+
+/// How the GEMMs of a launch are cut into tiles; no tiles where other kernels compute them.
+template <class Model, std::size_t launch = 0>
+constexpr Sm90WaveCut cut_of() {
+    return kernel_of<Model, launch> == GemmKernel::sm90_wave
+               ? tg::cuda::sm90_wave_cut(LaunchOf<Model, launch>::launch.gemm)
+               : Sm90WaveCut{};
+}
+template <class Model, std::size_t launch = 0>
+constexpr bool is_cut_by(int m, int n, int cluster, int waves) {
+    constexpr Sm90WaveCut cut = cut_of<Model, launch>();
+    return cut.m == m && cut.n == n && cut.cluster == cluster && cut.waves == waves;
+}
+
+// Every size of a tile, alone and in clusters, in one wave, two and three.
+static_assert(is_cut_by<FeedForward<448, 256, 512>>(64, 64, 1, 1));
+static_assert(is_cut_by<IntoCaches<147, 7, 512>, 1>(64, 128, 1, 1));
+static_assert(is_cut_by<Scaled<300, 256, 4000>>(64, 192, 1, 1));
+static_assert(is_cut_by<ActivatedWithOperands<893, 384, 1144>>(128, 64, 2, 1));
+static_assert(is_cut_by<WideAndNarrow<1000, 136, 424>>(128, 96, 1, 1));
+static_assert(is_cut_by<ActivatedWithOperands<1101, 256, 4096>>(128, 96, 1, 3));
+static_assert(is_cut_by<IntoCaches<147, 7, 768, 128>, 2>(128, 128, 1, 1));
+static_assert(is_cut_by<Residual<4200, 1368, 512>>(128, 128, 2, 1));
+static_assert(is_cut_by<FeedForward<968, 512, 1368>>(128, 192, 1, 1));
+static_assert(is_cut_by<Activated<1700, 64, 4800>>(128, 192, 1, 3));
+static_assert(is_cut_by<Gated<1280, 256, 1536>>(128, 256, 1, 1));
+static_assert(is_cut_by<FeedForward<4224, 512, 1368>>(128, 256, 1, 3));
+static_assert(is_cut_by<FeedForward<1100, 192, 1368>>(192, 128, 1, 1));
+static_assert(is_cut_by<IntoCaches<293, 7, 1536, 576>, 2>(192, 128, 2, 2));
+// One stage and several, of which the last has a part of k; rows and columns that no tile divides.
+static_assert(cut_of<Activated<1700, 64, 4800>>().stages == 1 && cut_of<WideAndNarrow<1000, 136, 424>>().stages == 3);
+static_assert(cut_of<Residual<4200, 1368, 512>>().stages == 6 && cut_of<FeedForward<4224, 512, 1368>>().stages == 3);
+static_assert(1700 % 128 != 0 && 4800 % 192 == 0 && 4000 % 192 != 0 && 1368 % 96 != 0);
+
+/// What a launch leaves to the next one, which then stores no input of its own.
+template <class Model, std::size_t launch>
+constexpr TailFusion tail_of() {
+    constexpr auto choices = tg::cuda::gemm_choices<tg::Program<Model>, Precision::bf16>(tg::cuda::traits_of(90), {});
+    static_assert(choices[launch].kernel == GemmKernel::sm90_wave && !choices[launch + 1].converts_input);
+    return choices[launch].tail;
+}
+static_assert(tail_of<TwoResiduals<1100, 1024>, 1>() == TailFusion::norm);
+static_assert(tail_of<TwoResiduals<1100, 1024>, 3>() == TailFusion::norm);
+// Two GEMMs read the norm, and the last sum of squares is of fewer columns.
+static_assert(tail_of<ResidualAndNorm<1100, 256, 1024, 512, 800, true, 424>, 1>() == TailFusion::norm);
+static_assert(tail_of<ResidualAndRounding<1061, 256, 512, 512>, 1>() == TailFusion::bf16);
+
+}  // namespace
+
+TEST_CASE("GEMMs in waves of tiles") {
+    check_gemms<Sm90WaveRows>();
+}
