@@ -62,6 +62,7 @@ private:
                 if (is_given) {
                     copy(series.row_begin(b * series.variates + v), row + begin);
                 }
+                memory_.written(row + capacity);
             }
         }
     }

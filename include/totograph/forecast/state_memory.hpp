@@ -10,21 +10,29 @@ namespace totograph {
 /// callable, which outlives it.
 class StateMemory {
 public:
-    /// @param find  `void* find(std::string_view name)`
+    /// @param find  `void* find(std::string_view name)`; it may have a member `written`, as below
     template <class Find>
     StateMemory(const Find& find)  // NOLINT(google-explicit-constructor): it takes the place of what it views
-        : self_(&find), find_([](const void* self, std::string_view name) -> void* {
-              return (*static_cast<const Find*>(self))(name);
+        : self_(&find),
+          find_(
+              [](const void* self, std::string_view name) -> void* { return (*static_cast<const Find*>(self))(name); }),
+          written_([]([[maybe_unused]] const void* self, [[maybe_unused]] const void* end) noexcept {
+              if constexpr (requires { static_cast<const Find*>(self)->written(end); }) {
+                  static_cast<const Find*>(self)->written(end);
+              }
           }) {}
 
     [[nodiscard]] float* floats(std::string_view name) const { return static_cast<float*>(find_(self_, name)); }
     [[nodiscard]] std::int32_t* integers(std::string_view name) const {
         return static_cast<std::int32_t*>(find_(self_, name));
     }
+    /// Tells that a state which is written from its beginning on is complete up to here.
+    void written(const void* end) const noexcept { written_(self_, end); }
 
 private:
     const void* self_;
     void* (*find_)(const void* self, std::string_view name);
+    void (*written_)(const void* self, const void* end) noexcept;
 };
 
 }  // namespace totograph

@@ -89,6 +89,15 @@ struct ResidualAndNorm {
     }
 };
 
+/// GEMMs one after the other, of so many columns between them.
+template <Index rows, Index columns>
+struct HiddenOf {
+    static constexpr void record(tg::Recorder& r) {
+        const tg::Tensor hidden = tg::linear(r.state("x", {rows, 256}), r.weight("up", {columns, 256})) * 2.0;
+        r.store(r.state("y", {rows, 64}), tg::linear(hidden, r.weight("down", {64, columns})));
+    }
+};
+
 /// A projection that adds a bias, and its input.
 template <Index rows>
 struct AddsToInput {
@@ -302,14 +311,17 @@ TEST_CASE("some hundred rows take small tiles, where all blocks run at once") {
     CHECK(rows_of(group_of(160, 832, plain(1024), plain(1024), plain(1024))) == 80);
     CHECK(rows_of(group_of(160, 512, gated(1024))) == 40);
     CHECK(rows_of(group_of(189, 384, plain(3512))) == 128);
-    CHECK(rows_of(group_of(400, 1152, plain(512), plain(512))) == 64);  // a k too long for waves
-    CHECK(rows_of(group_of(896, 384, plain(384))) == 0);   // waves take what more rows than 40 a block have
-    CHECK(rows_of(group_of(896, 384, gated(1368))) == 0);  // 301 blocks
-    CHECK(rows_of(group_of(1024, 384, plain(384))) == 0);  // too many rows
-    CHECK(rows_of(group_of(896, 1368, plain(384))) == 0);  // a block would read too much
+    CHECK(rows_of(group_of(400, 1152, plain(896))) == 64);  // a k too long for waves
+    CHECK(rows_of(group_of(896, 384, plain(384))) == 0);    // waves take what more rows than 40 a block have
+    CHECK(rows_of(group_of(896, 384, gated(1368))) == 0);   // 301 blocks
+    CHECK(rows_of(group_of(1024, 384, plain(384))) == 0);   // too many rows
+    CHECK(rows_of(group_of(896, 1368, plain(384))) == 0);   // a block would read too much
     CHECK(rows_of(group_of(160, 2048, plain(832))) == 16);
-    CHECK(rows_of(group_of(160, 120, plain(832))) == 0);  // two warpgroups, and a stage for one
-    CHECK(rows_of(projection(160, 1024, 832)) == 16);     // with a bias and a residual
+    CHECK(rows_of(group_of(77, 2560, plain(288))) == 16);
+    CHECK(rows_of(group_of(77, 2568, plain(288))) == 0);    // a block would read too much
+    CHECK(rows_of(group_of(160, 2056, plain(1664))) == 0);  // the same with 32 rows
+    CHECK(rows_of(group_of(160, 120, plain(832))) == 0);    // two warpgroups, and a stage for one
+    CHECK(rows_of(projection(160, 1024, 832)) == 16);       // with a bias and a residual
     const GemmGroup group = group_of(160, 832, plain(832));
     CHECK(kernel_for(group, h200, false) == GemmKernel::cublaslt);
     CHECK(kernel_for(group, traits_of(100)) == GemmKernel::cublaslt);
@@ -366,6 +378,15 @@ TEST_CASE("small tiles begin the next launch where small tiles compute it") {
     CHECK(mixed[2] == GemmChoice{GemmKernel::sm90_wave, TailFusion::none, false});
     // No kernel is compiled that would begin it.
     CHECK(Lowering<tg::Program<ResidualAndNorm<9000, 512>>, true>::at(1).gemm.tail == TailFusion::none);
+}
+
+TEST_CASE("what a GEMM makes for the next one is bf16, whatever its size") {
+    const auto reads_bf16 = []<class Model>(std::type_identity<Model>) {
+        return Lowering<tg::Program<Model>, true>::at(1).gemm.input_is_bf16;
+    };
+    CHECK(reads_bf16(std::type_identity<ResidualAndNorm<160, 512>>()));
+    CHECK(reads_bf16(std::type_identity<HiddenOf<77, 1368>>()));  // no multiple of an arena's alignment
+    CHECK(reads_bf16(std::type_identity<HiddenOf<76, 1368>>()));
 }
 
 TEST_CASE("many rows in f32 are multiplied as tf32 parts") {

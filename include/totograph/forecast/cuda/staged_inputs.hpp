@@ -89,8 +89,12 @@ public:
             }
             return;
         }
-        fill_without(states::observed, {}, plan, series, request, options);
-        copy_around(executor, stream, {Range{Observed::begin, Observed::end}});
+        constexpr Range observed{Observed::begin, Observed::end};
+        const EarlyCopies early(*this, plan, executor, stream);
+        plan.fill(early, plan.sizes, series, request, options.seed, options.first_sample);
+        const Range copied = early.copied();
+        copy_around(executor, stream,
+                    copied.begin < observed.begin ? std::array{copied, observed} : std::array{observed, copied});
     }
 
     /// The same of a series on the device: what the host has of it is copied, and a kernel brings the rest.
@@ -136,6 +140,43 @@ private:
         return offset < 0 ? Range{}
                           : Range{static_cast<std::size_t>(offset), static_cast<std::size_t>(offset) + entry->bytes()};
     }
+
+    /// Finds all states but the marks, and copies large parts of a series without gaps while the rest is written. A
+    /// family that imputes leaves what was written as it is.
+    class EarlyCopies {
+    public:
+        EarlyCopies(const StagedInputs& inputs, const ForecastPlan& plan, const Executor& executor, cudaStream_t stream)
+            : inputs_(inputs), executor_(executor), stream_(stream), is_early_(plan.imputation.has_value()) {}
+
+        void* operator()(std::string_view name) const {
+            return name == states::observed ? nullptr : inputs_.states()(name);
+        }
+        void written(const void* end) const noexcept {
+            const auto here = static_cast<std::size_t>(static_cast<const std::byte*>(end) - inputs_.data());
+            if (is_early_ && here > end_ && here <= series.end && here - end_ >= part_bytes && error_ == cudaSuccess) {
+                error_ = cudaMemcpyAsync(executor_.inputs() + end_, inputs_.data() + end_, here - end_,
+                                         cudaMemcpyHostToDevice, stream_);
+                end_ = here;
+            }
+        }
+        /// What is on its way. Throws `Error` where a copy was refused.
+        [[nodiscard]] Range copied() const {
+            check(error_, "copying the inputs");
+            return end_ > series.begin ? Range{series.begin, end_} : Range{};
+        }
+
+    private:
+        static constexpr Range series = range_of(states::series);
+        /// A call takes as long as the way of some 64 KiB.
+        static constexpr std::size_t part_bytes = 196608;
+
+        const StagedInputs& inputs_;
+        const Executor& executor_;
+        cudaStream_t stream_;
+        bool is_early_;
+        mutable std::size_t end_ = series.begin;
+        mutable cudaError_t error_ = cudaSuccess;
+    };
 
     /// Copies the inputs but for two parts of them, the second of which begins behind the first or is empty.
     void copy_around(const Executor& executor, cudaStream_t stream, const std::array<Range, 2>& left_out) const {

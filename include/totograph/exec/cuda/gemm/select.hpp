@@ -65,7 +65,8 @@ constexpr bool fits_small_tiles(Index m, Index column_tiles, Index k, const Gemm
     using Tile = Sm90SmallTile;
     const int rows = Tile::m_of(m, column_tiles);
     return rows > 0 && m <= limits.sm90_small_most_m && k >= Tile::warpgroups * Tile::k &&
-           (rows + Tile::n) * k <= limits.sm90_small_most_elements;
+           ((rows + Tile::n) * k <= limits.sm90_small_most_elements ||
+            (rows == Tile::fewest_m && k <= limits.sm90_small_most_k_of_fewest));
 }
 
 /// Whether a skinny kernel computes a GEMM: it is bound by reading the weights once.

@@ -45,6 +45,9 @@ struct GemmThresholds {
     /// Elements of rows and weights that one of its blocks reads at most. With 80 x 2,048 a GEMM takes 4.8 us for 5.5
     /// (160 rows, n of 832), with 128 x 1,368 6.0 for 5.4 (896 rows, n of 384).
     Index sm90_small_most_elements;
+    /// k of tiles of the fewest rows at most: 77 rows, n of 288, k of 2,560 (`bench_cuda_toto2`, `readme_22m`: its
+    /// head).
+    Index sm90_small_most_k_of_fewest;
     /// Rows from which `sm90_wave` can pay.
     Index sm90_wave_least_m;
     /// Rows of a block of `sm90_small` up to which it is faster than `sm90_wave`.
@@ -82,6 +85,7 @@ inline constexpr GemmThresholds thresholds_of_h200{.architecture = 90,
                                                    .sm90_least_k_tiles_with_tables = 8,
                                                    .sm90_small_most_m = 1023,
                                                    .sm90_small_most_elements = 168'000,
+                                                   .sm90_small_most_k_of_fewest = 2560,
                                                    .sm90_wave_least_m = 192,
                                                    .sm90_small_most_rows_before_wave = 40,
                                                    .sm90_least_k_tiles_before_wave = 12,

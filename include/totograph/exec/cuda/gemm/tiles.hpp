@@ -73,11 +73,12 @@ struct Sm90SmallTile {
     static constexpr int k = 64;
     /// Two warpgroups share k: each has every other stage.
     static constexpr int warpgroups = 2;
+    static constexpr int fewest_m = 16;
 
     /// Rows of a block: the fewest with which all blocks run at once on the device that a program is cut for, each on a
     /// multiprocessor of its own; 0 where there are too many blocks.
     static constexpr int m_of(Index m, Index column_tiles) {
-        for (const int block_m : {16, 32, 40, 64, 80, 128}) {
+        for (const int block_m : {fewest_m, 32, 40, 64, 80, 128}) {
             if (divide_rounding_up(m, Index{block_m}) * column_tiles <= compiled_for.multiprocessors) {
                 return block_m;
             }

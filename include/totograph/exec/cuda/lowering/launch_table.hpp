@@ -5,6 +5,7 @@
 #include <array>
 #include <cstddef>
 
+#include <totograph/core/arena.hpp>
 #include <totograph/core/dtype.hpp>
 #include <totograph/exec/cuda/gemm/gemm_group.hpp>
 #include <totograph/exec/cuda/gemm/select.hpp>
@@ -171,7 +172,7 @@ private:
             const std::size_t buffer = arena(step.input);
             const auto bytes = static_cast<std::size_t>(kernel.rows() * kernel.k) * sizeof(float);
             const bool whole = step.input.offset == 0 && step.input.position < 0 && kernel.input_stride == kernel.k &&
-                               kernel.k % 8 == 0 && Program::buffers[buffer].bytes == bytes;
+                               kernel.k % 8 == 0 && Program::buffers[buffer].bytes == aligned_size(bytes);
             wanted[buffer] = true;
             refused[buffer] = refused[buffer] || launch.has_reduction || !whole;
         }
