@@ -257,7 +257,7 @@ inline constexpr tg::cuda::Sm90WaveCut cut_of_thousands =
 static_assert(kernel_of<Thousands, 0> == tg::cuda::GemmKernel::sm90_wave && cut_of_thousands<0>.waves == 2);
 static_assert(kernel_of<Thousands, 1> == tg::cuda::GemmKernel::sm90_wave && cut_of_thousands<1>.cluster == 2 &&
               cut_of_thousands<1>.m == 128);
-static_assert(kernel_of<Thousands, 2> == tg::cuda::GemmKernel::sm90_wave);
+static_assert(kernel_of<Thousands, 2> == tg::cuda::GemmKernel::sm90_wave && cut_of_thousands<2>.waves == 2);
 const Results of_tiles{{"out.next", "out.stream"}, {}, {}, {}};
 template <class Model>
 inline constexpr tg::cuda::TailFusion tail_of_stream =

@@ -220,15 +220,16 @@ TEST_CASE("a horizon beyond the bucket's goes on from medians") {
 }
 
 TEST_CASE("marks of observed steps that are on the device already are right for every request") {
-    constexpr tg::Bucket large{.batch = 64, .variates = 1, .context = 1024, .horizon = 8};
+    // A series of 768 KiB travels in four parts while it is written, the last of which ends where it ends.
+    constexpr tg::Bucket large{.batch = 96, .variates = 1, .context = 2048, .horizon = 8};
     using Large = Forecaster<large>;
     CHECK(Large::keeps_observed());
     CHECK(!Forecaster<sampled>::keeps_observed());
-    const Request full = waves(64, 1, 1024);
+    const Request full = waves(96, 1, 2048);
     Request gaps = full;
     make_gaps(gaps);
-    const Request shorter = part_of(full, {.batch = 64, .steps = 1000});
-    const Request fewer = part_of(full, {.first_series = 3, .batch = 60, .steps = 1024});
+    const Request shorter = part_of(full, {.batch = 96, .steps = 2000});
+    const Request fewer = part_of(full, {.first_series = 3, .batch = 90, .steps = 2048});
     Large keeps(weights());
     Large forgets(weights());
     const auto expected = [&](const Request& request) {
@@ -275,6 +276,6 @@ TEST_CASE("marks of observed steps that are on the device already are right for 
     }
     // What the caller wrote to the state is gone with the next request.
     check("nothing is missing", full);
-    keeps.write_state("observed", std::vector<float>(64 * 1024, 0.0F));
+    keeps.write_state("observed", std::vector<float>(96 * 2048, 0.0F));
     check("after other marks", full);
 }

@@ -10,7 +10,7 @@ namespace totograph {
 /// callable, which outlives it.
 class StateMemory {
 public:
-    /// @param find  `void* find(std::string_view name)`; it may have a member `written`, as below
+    /// @param find  `void* find(std::string_view name)`; it may have a member `written`, as below, which throws nothing
     template <class Find>
     StateMemory(const Find& find)  // NOLINT(google-explicit-constructor): it takes the place of what it views
         : self_(&find),
@@ -26,7 +26,7 @@ public:
     [[nodiscard]] std::int32_t* integers(std::string_view name) const {
         return static_cast<std::int32_t*>(find_(self_, name));
     }
-    /// Tells that a state which is written from its beginning on is complete up to here.
+    /// Tells that a state which is written row by row, from its beginning on, is complete up to here.
     void written(const void* end) const noexcept { written_(self_, end); }
 
 private:

@@ -79,25 +79,30 @@ using Sm90SmallRows =
                Row<"residual and rounding, 161 rows", ResidualAndRounding<161, 256, 512, 512>>>;
 
 /// Of more rows, whose tiles run in one wave, or in two or three.
-using Sm90WaveRows =
-    std::tuple<Row<"scaled, 300 rows", Scaled<300, 256, 4000>>, Row<"scaled, 2100 rows", Scaled<2100, 128, 4000>>,
-               Row<"GEMM and chain, 1700 rows", Activated<1700, 64, 4800>>,
-               Row<"GEMM, chain and operands, 893 rows", ActivatedWithOperands<893, 384, 1144>>,
-               Row<"GEMM, chain and operands, 1101 rows", ActivatedWithOperands<1101, 256, 4096>>,
-               Row<"GEMMs of two widths, 1000 rows", WideAndNarrow<1000, 136, 424>>,
-               Row<"norm and pair, 1280 rows", Gated<1280, 256, 1536>>,
-               Row<"feed-forward, 448 rows", FeedForward<448, 256, 512>>,
-               Row<"feed-forward, k of 512, 968 rows", FeedForward<968, 512, 1368>>,
-               Row<"feed-forward, k of 192, 1100 rows", FeedForward<1100, 192, 1368>>,
-               Row<"feed-forward, k of 512, 4224 rows", FeedForward<4224, 512, 1368>>,
-               Row<"rotated into caches, k of 512, 1029 rows", IntoCaches<147, 7, 512>>,
-               Row<"rotated into caches, k of 128, 1029 rows", IntoCaches<147, 7, 768, 128>>,
-               Row<"rotated into caches, k of 256, 2051 rows", IntoCaches<293, 7, 768, 256>>,
-               Row<"rotated into caches, k of 576, 2051 rows", IntoCaches<293, 7, 1536, 576>>,
-               Row<"bias and residual, k of 1368, 4200 rows", Residual<4200, 1368, 512>>,
-               Row<"two residuals, 1100 rows", TwoResiduals<1100, 1024>>,
-               Row<"residual and norm, 424 columns, 1100 rows", ResidualAndNorm<1100, 256, 1024, 512, 800, true, 424>>,
-               Row<"residual and rounding, 1061 rows", ResidualAndRounding<1061, 256, 512, 512>>>;
+using Sm90WaveRows = std::tuple<
+    Row<"scaled, 300 rows", Scaled<300, 256, 4000>>, Row<"scaled, 2100 rows", Scaled<2100, 128, 4000>>,
+    Row<"GEMM and chain, 1700 rows", Activated<1700, 64, 4800>>,
+    Row<"GEMM, chain and operands, 893 rows", ActivatedWithOperands<893, 384, 1144>>,
+    Row<"GEMM, chain and operands, 1101 rows", ActivatedWithOperands<1101, 256, 4096>>,
+    Row<"GEMMs of two widths, 1000 rows", WideAndNarrow<1000, 136, 424>>,
+    Row<"GEMMs of two widths in clusters, 2000 rows", WideAndNarrow<2000, 512, 320>>,
+    Row<"scaled, k of 40, 1000 rows", Scaled<1000, 40, 4096>>,
+    Row<"norm and pair in clusters, 2000 rows", Gated<2000, 1216, 128>>,
+    Row<"norm and pair, 1280 rows", Gated<1280, 256, 1536>>, Row<"feed-forward, 448 rows", FeedForward<448, 256, 512>>,
+    Row<"feed-forward, k of 512, 968 rows", FeedForward<968, 512, 1368>>,
+    Row<"feed-forward, k of 192, 1100 rows", FeedForward<1100, 192, 1368>>,
+    Row<"feed-forward, k of 512, 4224 rows", FeedForward<4224, 512, 1368>>,
+    Row<"rotated into caches, k of 512, 1029 rows", IntoCaches<147, 7, 512>>,
+    Row<"rotated into caches, k of 128, 1029 rows", IntoCaches<147, 7, 768, 128>>,
+    Row<"rotated into caches, k of 256, 2051 rows", IntoCaches<293, 7, 768, 256>>,
+    Row<"rotated into caches, k of 576, 2051 rows", IntoCaches<293, 7, 1536, 576>>,
+    Row<"bias and residual, k of 1368, 4200 rows", Residual<4200, 1368, 512>>,
+    Row<"two residuals, 1100 rows", TwoResiduals<1100, 1024>>,
+    Row<"residual and norm, 424 columns, 1100 rows", ResidualAndNorm<1100, 256, 1024, 512, 800, true, 424>>,
+    Row<"residual and norm in two waves, 4032 rows", ResidualAndNorm<4032, 256, 640, 1376, 256, false, 256>>,
+    Row<"residual and norm, small tiles first, 300 rows", ResidualAndNorm<300, 256, 512, 2304, 768, false, 768>>,
+    Row<"residual and norm, small tiles last, 1000 rows", ResidualAndNorm<1000, 256, 1024, 64, 512, false, 512>>,
+    Row<"residual and rounding, 1061 rows", ResidualAndRounding<1061, 256, 512, 512>>>;
 
 /// Of so many rows that warpgroups compute them with their chains.
 using Sm90Rows =

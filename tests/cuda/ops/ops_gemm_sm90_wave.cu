@@ -39,9 +39,14 @@ static_assert(is_cut_by<Activated<1700, 64, 4800>>(128, 192, 1, 3));
 static_assert(is_cut_by<Gated<1280, 256, 1536>>(128, 256, 1, 1));
 static_assert(is_cut_by<FeedForward<4224, 512, 1368>>(128, 256, 1, 3));
 static_assert(is_cut_by<FeedForward<1100, 192, 1368>>(192, 128, 1, 1));
-static_assert(is_cut_by<IntoCaches<293, 7, 1536, 576>, 2>(192, 128, 2, 2));
+static_assert(is_cut_by<IntoCaches<293, 7, 1536, 576>, 1>(192, 128, 2, 1));
+static_assert(is_cut_by<IntoCaches<293, 7, 1536, 576>, 2>(64, 256, 1, 3));
+// Two blocks of a cluster with tiles of different GEMMs, and with tiles of a pair.
+static_assert(is_cut_by<WideAndNarrow<2000, 512, 320>>(128, 128, 2, 1) && (320 + 127) / 128 % 2 == 1);
+static_assert(cut_of<Gated<2000, 1216, 128>>().cluster == 2);
 // One stage and several, of which the last has a part of k; rows and columns that no tile divides.
 static_assert(cut_of<Activated<1700, 64, 4800>>().stages == 1 && cut_of<WideAndNarrow<1000, 136, 424>>().stages == 3);
+static_assert(cut_of<Scaled<1000, 40, 4096>>().stages == 1 && cut_of<Gated<2000, 1216, 128>>().stages == 10);
 static_assert(cut_of<Residual<4200, 1368, 512>>().stages == 6 && cut_of<FeedForward<4224, 512, 1368>>().stages == 3);
 static_assert(1700 % 128 != 0 && 4800 % 192 == 0 && 4000 % 192 != 0 && 1368 % 96 != 0);
 
@@ -49,7 +54,7 @@ static_assert(1700 % 128 != 0 && 4800 % 192 == 0 && 4000 % 192 != 0 && 1368 % 96
 template <class Model, std::size_t launch>
 constexpr TailFusion tail_of() {
     constexpr auto choices = tg::cuda::gemm_choices<tg::Program<Model>, Precision::bf16>(tg::cuda::traits_of(90), {});
-    static_assert(choices[launch].kernel == GemmKernel::sm90_wave && !choices[launch + 1].converts_input);
+    static_assert(!choices[launch + 1].converts_input);
     return choices[launch].tail;
 }
 static_assert(tail_of<TwoResiduals<1100, 1024>, 1>() == TailFusion::norm);
@@ -57,6 +62,16 @@ static_assert(tail_of<TwoResiduals<1100, 1024>, 3>() == TailFusion::norm);
 // Two GEMMs read the norm, and the last sum of squares is of fewer columns.
 static_assert(tail_of<ResidualAndNorm<1100, 256, 1024, 512, 800, true, 424>, 1>() == TailFusion::norm);
 static_assert(tail_of<ResidualAndRounding<1061, 256, 512, 512>, 1>() == TailFusion::bf16);
+// The second tile of a block finishes a norm of its own.
+using InTwoWaves = ResidualAndNorm<4032, 256, 640, 1376, 256, false, 256>;
+static_assert(tail_of<InTwoWaves, 1>() == TailFusion::norm && cut_of<InTwoWaves, 2>().waves == 2);
+// Small tiles finish what waves leave, and the other way round.
+using SmallFirst = ResidualAndNorm<300, 256, 512, 2304, 768, false, 768>;
+using SmallLast = ResidualAndNorm<1000, 256, 1024, 64, 512, false, 512>;
+static_assert(tail_of<SmallFirst, 1>() == TailFusion::norm && kernel_of<SmallFirst, 1> == GemmKernel::sm90_small &&
+              kernel_of<SmallFirst, 2> == GemmKernel::sm90_wave);
+static_assert(tail_of<SmallLast, 1>() == TailFusion::norm && kernel_of<SmallLast, 1> == GemmKernel::sm90_wave &&
+              kernel_of<SmallLast, 2> == GemmKernel::sm90_small);
 
 }  // namespace
 

@@ -273,7 +273,8 @@ TEST_CASE("tiles of waves are of the size that takes the least") {
     CHECK(cut_of(projection(4224, 688, 256), 128, 64, 2, 1));
     CHECK(cut_of(projection(4224, 1368, 512), 128, 128, 2, 1));
     // A long k of few tiles, waves of which a quarter is idle, more waves of a k that is not short, and few rows.
-    CHECK(kernel_for(projection(968, 1368, 512)) == GemmKernel::cublaslt);
+    CHECK(cut_of(projection(968, 1368, 512), 64, 64, 2, 1));
+    CHECK(kernel_for(projection(968, 1544, 512)) == GemmKernel::cublaslt);
     CHECK(kernel_for(group_of(1200, 448, plain(3848))) == GemmKernel::cublaslt);
     CHECK(kernel_for(group_of(1023, 768, gated(3072))) == GemmKernel::cublaslt);
     CHECK(kernel_for(group_of(191, 512, plain(8192))) == GemmKernel::cublaslt);
@@ -288,6 +289,11 @@ TEST_CASE("tiles of waves are of the size that takes the least") {
     DeviceTraits part = h200;
     part.multiprocessors = 119;
     CHECK(kernel_for(gates, part) == GemmKernel::cublaslt);
+    part.multiprocessors = 120;
+    CHECK(kernel_for(gates, part) == GemmKernel::sm90_wave);
+    // What a program holds is taken, where it runs, though a smaller device might have been better off with another.
+    part.multiprocessors = 114;
+    CHECK(kernel_for(group_of(1024, 512, plain(2560)), part) == GemmKernel::sm90_wave);
     CHECK(kernel_for(gates, traits_of(100)) == GemmKernel::cublaslt);
     CHECK(kernel_for(gates, h200, false) == GemmKernel::cublaslt);
     const auto differs = [&](auto change) {
@@ -300,7 +306,8 @@ TEST_CASE("tiles of waves are of the size that takes the least") {
     CHECK(differs([](GemmGroup& changed) { changed.feeds_draws = true; }));
     CHECK(differs([](GemmGroup& changed) { changed.members[0].epilogue.is_short = false; }));
     CHECK(differs([](GemmGroup& changed) { changed.members[0].is_packed = false; }));
-    CHECK_FALSE(differs([](GemmGroup& changed) { changed.members[0].epilogue.large = 1; }));
+    CHECK_FALSE(differs([](GemmGroup& changed) { changed.members[0].epilogue.large = 2; }));
+    CHECK(differs([](GemmGroup& changed) { changed.members[0].epilogue.large = 3; }));
 }
 
 TEST_CASE("some hundred rows take small tiles, where all blocks run at once") {

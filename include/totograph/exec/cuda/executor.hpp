@@ -326,14 +326,10 @@ private:
     /// What a launch by tiles shares with those before and behind it.
     template <std::size_t which>
     [[nodiscard]] SharedTail tail_at(std::size_t launch) const {
-        const std::vector<GemmChoice>& choices = choices_[which];
-        const auto leaves = [&](std::size_t other, TailFusion tail) {
-            return leaves_squares(choices[other].kernel) && choices[other].tail == tail;
-        };
-        const bool leaves_norm = leaves(launch, TailFusion::norm);
-        return {.squares_of_input = launch > 0 && leaves(launch - 1, TailFusion::norm) ? memory_.squares() : nullptr,
-                .stored = leaves_norm || leaves(launch, TailFusion::bf16) ? memory_.stored_input() : nullptr,
-                .squares = leaves_norm ? memory_.squares() : nullptr};
+        const TileTails tails = tile_tails(choices_[which], launch);
+        return {.squares_of_input = tails.finishes_norm ? memory_.squares() : nullptr,
+                .stored = tails.stores_input ? memory_.stored_input() : nullptr,
+                .squares = tails.leaves_norm ? memory_.squares() : nullptr};
     }
 
     /// Launches GEMMs of cuBLASLt, or of tf32 parts, without what follows them. Compiled once for all launches of a

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cassert>
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
@@ -89,12 +90,10 @@ public:
             }
             return;
         }
-        constexpr Range observed{Observed::begin, Observed::end};
+        assert(series.observed.empty());  // else what is on its way might be written again
         const EarlyCopies early(*this, plan, executor, stream);
         plan.fill(early, plan.sizes, series, request, options.seed, options.first_sample);
-        const Range copied = early.copied();
-        copy_around(executor, stream,
-                    copied.begin < observed.begin ? std::array{copied, observed} : std::array{observed, copied});
+        copy_around(executor, stream, in_order(early.copied(), {Observed::begin, Observed::end}));
     }
 
     /// The same of a series on the device: what the host has of it is copied, and a kernel brings the rest.
@@ -117,8 +116,7 @@ public:
             copy(executor, stream);  // one call, and few bytes
         } else {
             const Range unneeded = gather.has_marks ? Range{} : observed;
-            copy_around(executor, stream,
-                        series.begin < observed.begin ? std::array{series, unneeded} : std::array{unneeded, series});
+            copy_around(executor, stream, in_order(series, unneeded));
         }
         gather.series = reinterpret_cast<float*>(executor.inputs() + series.begin);
         if constexpr (observed.begin < observed.end) {
@@ -133,6 +131,10 @@ private:
         std::size_t end = 0;
     };
 
+    static std::array<Range, 2> in_order(const Range& one, const Range& another) {
+        return one.begin < another.begin ? std::array{one, another} : std::array{another, one};
+    }
+
     /// Where an input lies; nowhere, if there is none of this name.
     static constexpr Range range_of(std::string_view name) {
         const auto* const entry = Executor::Layout::find(name);
@@ -141,8 +143,8 @@ private:
                           : Range{static_cast<std::size_t>(offset), static_cast<std::size_t>(offset) + entry->bytes()};
     }
 
-    /// Finds all states but the marks, and copies large parts of a series without gaps while the rest is written. A
-    /// family that imputes leaves what was written as it is.
+    /// Finds all states but the marks, and copies large parts of a series without gaps while the rest is written. Where
+    /// there is no gap, a family that imputes leaves as it is what was written (`Family::imputation`).
     class EarlyCopies {
     public:
         EarlyCopies(const StagedInputs& inputs, const ForecastPlan& plan, const Executor& executor, cudaStream_t stream)

@@ -229,9 +229,11 @@ constexpr bool fits_tf32_parts(const GemmGroup& group, const GemmThresholds& lim
 
 /// Whether the `sm90_wave` kernel can compute a group, and pays on a device that it fills.
 constexpr bool fits_sm90_wave(const GemmGroup& group, const GemmThresholds& limits) {
+    constexpr int most_large = 2;
     return group.is_bf16 && !group.is_skinny && !group.feeds_draws && group.count > 0 && group.is_aligned &&
            group.m >= limits.sm90_wave_least_m && group.all([](const GemmMember& member) {
-               return member.accumulators <= 2 && member.is_packed && member.epilogue.is_short;
+               return member.accumulators <= 2 && member.is_packed && member.epilogue.is_short &&
+                      member.epilogue.large <= most_large;
            }) &&
            sm90_wave_cut(group).m > 0;
 }
@@ -240,30 +242,42 @@ constexpr bool fills_sm90_wave(const GemmGroup& group, const DeviceTraits& devic
     return device.has_wgmma && sm90_wave_cut(group).blocks() <= device.multiprocessors;
 }
 
-/// Which of the kernels by `wgmma` computes a group on a device; `none` where none does.
-constexpr GemmKernel wgmma_kernel(const GemmGroup& group, const DeviceTraits& device, const GemmThresholds& limits) {
-    if (fits_sm90_cluster(group, limits) && fills_sm90_cluster(group, device, limits)) {
+/// Whether one of the kernels by `wgmma` can compute a group, and pays on a device.
+constexpr bool takes(GemmKernel kernel, const GemmGroup& group, const DeviceTraits& device,
+                     const GemmThresholds& limits) {
+    switch (kernel) {
+        case GemmKernel::sm90: return fits_sm90(group, limits) && fills_sm90(group, device, limits);
+        case GemmKernel::sm90_small: return fits_sm90_small(group, limits) && fills_sm90_small(group, device);
+        case GemmKernel::sm90_wave: return fits_sm90_wave(group, limits) && fills_sm90_wave(group, device);
+        case GemmKernel::sm90_cluster:
+            return fits_sm90_cluster(group, limits) && fills_sm90_cluster(group, device, limits);
+        default: return false;
+    }
+}
+
+/// Which of the kernels by `wgmma` a program holds for a group: the one that the device takes that it is compiled for;
+/// `none` where that takes none.
+constexpr GemmKernel wgmma_kernel(const GemmGroup& group) {
+    const GemmThresholds& limits = compiled_thresholds;
+    const auto takes_it = [&](GemmKernel kernel) { return takes(kernel, group, compiled_for, limits); };
+    if (takes_it(GemmKernel::sm90_cluster)) {
         return GemmKernel::sm90_cluster;
     }
-    const bool takes_small = fits_sm90_small(group, limits) && fills_sm90_small(group, device);
+    const bool takes_small = takes_it(GemmKernel::sm90_small);
     if (takes_small && sm90_small_rows(group) <= limits.sm90_small_most_rows_before_wave) {
         return GemmKernel::sm90_small;
     }
-    const bool takes_sm90 = fits_sm90(group, limits) && fills_sm90(group, device, limits);
+    const bool takes_sm90 = takes_it(GemmKernel::sm90);
     if (takes_sm90 && select_detail::divide_up(group.k, Sm90Tile::k) >= limits.sm90_least_k_tiles_before_wave) {
         return GemmKernel::sm90;
     }
-    if (fits_sm90_wave(group, limits) && fills_sm90_wave(group, device)) {
+    if (takes_it(GemmKernel::sm90_wave)) {
         return GemmKernel::sm90_wave;
     }
-    if (takes_small) {
-        return GemmKernel::sm90_small;
-    }
-    return takes_sm90 ? GemmKernel::sm90 : GemmKernel::none;
+    return takes_small ? GemmKernel::sm90_small : takes_sm90 ? GemmKernel::sm90 : GemmKernel::none;
 }
 
-/// Whether a program holds a kernel for a group: of the kernels by `wgmma` the one that the device takes that it is
-/// compiled for. cuBLASLt computes whatever is not skinny.
+/// Whether a program holds a kernel for a group. cuBLASLt computes whatever is not skinny.
 constexpr bool is_compiled(GemmKernel kernel, const GemmGroup& group) {
     switch (kernel) {
         case GemmKernel::none: return group.count == 0;
@@ -274,7 +288,7 @@ constexpr bool is_compiled(GemmKernel kernel, const GemmGroup& group) {
         case GemmKernel::sm90:
         case GemmKernel::sm90_small:
         case GemmKernel::sm90_wave:
-        case GemmKernel::sm90_cluster: return wgmma_kernel(group, compiled_for, compiled_thresholds) == kernel;
+        case GemmKernel::sm90_cluster: return wgmma_kernel(group) == kernel;
     }
     return false;
 }
@@ -287,7 +301,7 @@ constexpr bool leaves_squares(GemmKernel kernel) {
 /// Whether such a kernel of a group has code that leaves what the next launch begins with: its input as bf16, and the
 /// squares of the norm of that.
 constexpr bool tiles_have_tail(const GemmGroup& group) {
-    return group.tail != TailFusion::none && leaves_squares(wgmma_kernel(group, compiled_for, compiled_thresholds));
+    return group.tail != TailFusion::none && leaves_squares(wgmma_kernel(group));
 }
 
 /// How a group is computed on a device. Always a kernel that is compiled: where the limits of a device would choose
@@ -307,8 +321,8 @@ constexpr GemmChoice select_gemm(const GemmGroup& group, const GemmChoice& befor
     }
     choice.kernel = GemmKernel::cublaslt;
     choice.converts_input = group.is_bf16 && !group.input_is_bf16 && before.tail == TailFusion::none;
-    const GemmKernel own = fuses ? wgmma_kernel(group, device, limits) : GemmKernel::none;
-    if (own != GemmKernel::none && is_compiled(own, group)) {
+    const GemmKernel own = wgmma_kernel(group);
+    if (fuses && takes(own, group, device, limits)) {
         choice.kernel = own;
         choice.tail = own == GemmKernel::sm90_cluster ? group.tail : TailFusion::none;
     }

@@ -64,15 +64,18 @@ constexpr Sm90WaveCut cut_by(const GemmGroup& group, int m, int n, int cluster) 
     // Sums of a lone tile lie where its stages were; else beside them, for the next tile is on its way. 1,024 bytes to
     // align the tiles, and as much for barriers.
     const std::size_t room = compiled_for.shared_bytes_of_block - 2048 - (cut.waves > 1 ? sum_bytes : 0);
-    // Four stages hide the way of the next; with a long k, six. More leave less room for a block of the next kernel.
-    const int most = cut.waves == 1 && steps > 16 ? 6 : 4;
+    // As many stages as hide the way of the next; more leave less room for a block of the next kernel. Products of
+    // small stages take less than that way.
+    const int most = sm90_wave_stage_bytes(m, n) <= 24576 ? 10 : cut.waves == 1 && steps > 16 ? 6 : 4;
     cut.stages = std::min({most, steps, static_cast<int>(room / sm90_wave_stage_bytes(m, n))});
     // More waves than one are for a short k, of which the chain is most, and must be full. A long k waits for products
     // of small tiles, one behind the other: cuBLASLt splits it.
     const Index computed = Index{cut.waves} * multiprocessors * m * n;
     const bool is_full = group.m * group.weight_rows() * 100 >= computed * 75;
-    const int most_steps = tiles * 4 < multiprocessors * 3 ? 16 : m * n < 128 * 128 ? 20 : steps;
-    const bool pays = (cut.waves == 1 || (steps < 12 && is_full)) && steps <= most_steps;
+    const int most_steps = tiles * 4 < multiprocessors * 3 ? 16 : m * n < 128 * 128 ? 24 : steps;
+    // Three warpgroups have 128 registers a thread: too few for a tile behind another one.
+    const bool has_registers = cut.waves == 1 || m < 192;
+    const bool pays = has_registers && (cut.waves == 1 || (steps < 12 && is_full)) && steps <= most_steps;
     const bool fits = pays && cut.stages >= std::min(steps, 3) && sum_bytes <= room &&
                       cut.column_tiles % cluster == 0 && cut.waves <= Sm90WaveTile::most_waves &&
                       (group.tail == TailFusion::none || n % squared_columns == 0);
@@ -98,26 +101,28 @@ constexpr Sm90WaveCut cut_by(const GemmGroup& group, int m, int n, int cluster) 
 
 }  // namespace wave_detail
 
-/// The tiles of a group: those of the fewest cycles by the estimate; a cluster where it saves a fifth.
+/// The tiles of a group: those of the fewest cycles by the estimate; clusters where they save a fifth of what the best
+/// blocks alone take.
 constexpr Sm90WaveCut sm90_wave_cut(const GemmGroup& group) {
     struct Size {
         int m;
         int n;
     };
-    // Of registers, a thread has half a tile's columns as sums: with 64 rows of 256, those of two blocks fit.
     constexpr std::array sizes{Size{64, 64},  Size{64, 128},  Size{64, 192},  Size{64, 256},  Size{128, 64},
                                Size{128, 96}, Size{128, 128}, Size{128, 192}, Size{128, 256}, Size{192, 128}};
-    Sm90WaveCut best;
-    for (const Size& size : sizes) {
-        for (int cluster = 1; cluster <= Sm90WaveTile::most_cluster; ++cluster) {
+    const auto best_of = [&](int cluster) {
+        Sm90WaveCut best;
+        for (const Size& size : sizes) {
             const Sm90WaveCut cut = wave_detail::cut_by(group, size.m, size.n, cluster);
-            const Index asked = cluster > 1 ? cut.cycles * 5 / 4 : cut.cycles;
-            if (cut.m > 0 && (best.m == 0 || asked < best.cycles)) {
+            if (cut.m > 0 && (best.m == 0 || cut.cycles < best.cycles)) {
                 best = cut;
             }
         }
-    }
-    return best;
+        return best;
+    };
+    const Sm90WaveCut alone = best_of(1);
+    const Sm90WaveCut pair = best_of(Sm90WaveTile::most_cluster);
+    return pair.m > 0 && (alone.m == 0 || pair.cycles * 5 < alone.cycles * 4) ? pair : alone;
 }
 
 }  // namespace totograph::cuda

@@ -48,9 +48,11 @@ struct GemmThresholds {
     /// k of tiles of the fewest rows at most: 77 rows, n of 288, k of 2,560 (`bench_cuda_toto2`, `readme_22m`: its
     /// head).
     Index sm90_small_most_k_of_fewest;
-    /// Rows from which `sm90_wave` can pay.
+    /// Rows from which `sm90_wave` can pay: with 256 a pair of n of 3,072, k of 768 takes 7.5 us for 9.2 (`bench_cuda`,
+    /// `batch_32`: its prefill). Fewer were not timed.
     Index sm90_wave_least_m;
-    /// Rows of a block of `sm90_small` up to which it is faster than `sm90_wave`.
+    /// Rows of a block of `sm90_small` up to which it is faster than `sm90_wave`: 968 rows, n and k of 512, take blocks
+    /// of 64 rows 6.0 us for 5.0 (`bench_cuda_toto2`, `readme_22m`). Between 40 and 64 rows neither was timed.
     int sm90_small_most_rows_before_wave;
     /// Tiles of k from which `sm90` is faster than `sm90_wave`: its chain runs beside the next tile. With 12 of them
     /// 5.3 ms for 6.2 (`bench_cuda`, `readme`), with 8 of them 27 us for 24 (`bench_cuda_toto2`, `batch_22m`: its

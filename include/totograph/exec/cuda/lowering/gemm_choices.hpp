@@ -35,4 +35,21 @@ constexpr auto gemm_choices(const DeviceTraits& device, const Execution& executi
     return choices;
 }
 
+/// What a launch by tiles shares with those before and behind it.
+struct TileTails {
+    bool finishes_norm = false;  ///< It adds up the squares that the launch before has left.
+    bool stores_input = false;   ///< It stores the input of the launch behind.
+    bool leaves_norm = false;    ///< And the squares of its norm.
+};
+template <class Choices>
+constexpr TileTails tile_tails(const Choices& choices, std::size_t launch) {
+    const auto leaves = [&](std::size_t which, TailFusion tail) {
+        return leaves_squares(choices[which].kernel) && choices[which].tail == tail;
+    };
+    const bool leaves_norm = leaves(launch, TailFusion::norm);
+    return {.finishes_norm = launch > 0 && leaves(launch - 1, TailFusion::norm),
+            .stores_input = leaves_norm || leaves(launch, TailFusion::bf16),
+            .leaves_norm = leaves_norm};
+}
+
 }  // namespace totograph::cuda

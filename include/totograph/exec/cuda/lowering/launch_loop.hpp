@@ -107,7 +107,7 @@ private:
     }
 
     /// A norm that runs with the last GEMM of an iteration is that of the next one, or that of what follows the loop:
-    /// whether both are one kernel. Small tiles leave it to the launch behind them, whichever it is.
+    /// whether both are one kernel. Small tiles and waves leave it to the launch behind them, whichever it is.
     [[nodiscard]] constexpr bool next_agrees(const LoopPart& part) const {
         const int last = part.first + part.count - 1;
         const GemmGroup& gemm = launch(last).gemm;

@@ -8,6 +8,7 @@
 #include <totograph/core/dtype.hpp>
 #include <totograph/exec/cuda/gemm/cublaslt/gemm_shape.hpp>
 #include <totograph/exec/cuda/gemm/cublaslt/launch.hpp>
+#include <totograph/exec/cuda/gemm/gemm_group.hpp>
 #include <totograph/exec/cuda/gemm/select.hpp>
 #include <totograph/exec/cuda/gemm/tiles.hpp>
 #include <totograph/exec/cuda/lowering/launch.hpp>
@@ -43,10 +44,10 @@ constexpr void add_workspace(Workspace& workspace) {
         workspace.accumulators =
             std::max(workspace.accumulators, aligned_size(launch.direct.is_possible ? 0 : accumulators));
         workspace.inputs = std::max(workspace.inputs, aligned_size(is_bf16 ? inputs : 0));
+        const bool leaves_norm = tiles_have_tail(launch.gemm) && launch.gemm.tail == TailFusion::norm;
         const auto squares =
             static_cast<std::size_t>(kernel.rows() * divide_rounding_up(kernel.columns(), Index{squared_columns}));
-        workspace.squares =
-            std::max(workspace.squares, aligned_size(tiles_have_tail(launch.gemm) ? squares * sizeof(float) : 0));
+        workspace.squares = std::max(workspace.squares, aligned_size(leaves_norm ? squares * sizeof(float) : 0));
         workspace.has_cublaslt = true;
     }
 }

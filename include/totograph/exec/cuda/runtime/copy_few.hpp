@@ -30,7 +30,9 @@ __global__ void __launch_bounds__(block_threads)
     }
 }
 
-/// Up to so many bytes of a result are copied to the host by a kernel, beside its copy on the device.
+/// Up to so many bytes of a result are copied to the host by a kernel behind a graph, more by the copy engine. With
+/// 83 KiB `readme_22m` of `bench_cuda_toto2` takes 0.296 ms for 0.300: the kernel begins 1.4 us behind the graph, and
+/// the engine 6.4 (H200). Alone, the engine is as fast from some 200 KiB on.
 inline constexpr std::size_t result_bytes_by_kernel = 262144;
 
 /// Copies floats, each thread four neighbours, and the first threads what is left behind all fours.

@@ -27,8 +27,8 @@
 // `wgmma` the weights are rows: of those it takes 64, but any eights of columns, which here are the rows of the input.
 //
 // A GEMM that makes the input of such GEMMs stores it as bf16 as well, and of each row the squares of its 64 columns.
-// The blocks behind it add these up in order, and finish the norm. A kernel for the norm alone adds up in another
-// order, and so do clusters.
+// The blocks behind it add these up in order, and finish the norm; waves of tiles do the same, with the same bits. A
+// kernel for the norm alone adds up in another order, and so do clusters.
 
 namespace totograph::cuda {
 

@@ -1,17 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
 #include <tuple>
 #include <type_traits>
 
 #include <cuda.h>
 
 #include <totograph/core/dtype.hpp>
-#include <totograph/exec/cuda/gemm/gemm_group.hpp>
-#include <totograph/exec/cuda/gemm/sm90/ptx.hpp>
-#include <totograph/exec/cuda/gemm/tiles.hpp>
 #include <totograph/exec/cuda/kernels/kernel_call.hpp>
 #include <totograph/exec/cuda/kernels/used_extents.hpp>
 

@@ -17,6 +17,8 @@
 #include <totograph/exec/cuda/gemm/sm90/tile_group.hpp>
 #include <totograph/exec/cuda/gemm/sm90/tile_parts.hpp>
 #include <totograph/exec/cuda/gemm/sm90/used_rows.hpp>
+#include <totograph/exec/cuda/gemm/sm90_wave_cut.hpp>
+#include <totograph/exec/cuda/gemm/tiles.hpp>
 #include <totograph/exec/cuda/kernels/kernel_call.hpp>
 #include <totograph/exec/cuda/runtime/dependent_launch.hpp>
 
@@ -61,6 +63,7 @@ struct WaveRunner {
 #if defined(TOTOGRAPH_HAS_WGMMA)
     static constexpr int steps = (Group::k + Tile::k - 1) / Tile::k;  // what lies behind k arrives as zeros
     static_assert(steps >= Tile::stages);
+    static constexpr int warp_rows = 16;  ///< That a warp multiplies, and runs the chain on.
     /// What a cluster computes at a time.
     static constexpr int items = Group::row_tiles * (Group::all_column_tiles / Tile::cluster);
     static_assert(Group::all_column_tiles % Tile::cluster == 0);
@@ -195,14 +198,13 @@ struct WaveRunner {
             Parts::with_gemm(column_tile(item), [&]<class Kernel>(Kernel*, int member, int column) {
                 using Accumulators = typename Sums::template Of<Kernel>;
                 using Rows = AllTileRows<Group>;
-                constexpr int warp_rows = 16;
-                constexpr int large = epilogue_of(Kernel::kernel, Kernel::stores_bf16).large;
-                constexpr int rows_of_turn = std::min(warp_rows, rows_of_chain<Kernel>(large));
+                constexpr int rows_of_turn = rows_of_chain<Kernel>();
+                constexpr bool loads_ahead = epilogue_of(Kernel::kernel, Kernel::stores_bf16).large > 0;
                 const int warp = static_cast<int>(threadIdx.x) / 32;
                 const Rows rows;
                 const Accumulators acc(tiles + Sums::offset);
                 const auto begin_chain = [&] {
-                    return TileEpilogue<Kernel, Accumulators, Rows, Group::m % Tile::m == 0, rows_of_turn, (large > 0)>(
+                    return TileEpilogue<Kernel, Accumulators, Rows, Group::m % Tile::m == 0, rows_of_turn, loads_ahead>(
                         parameters.calls[member], rows, first_row(item), column,
                         {warp * warp_rows, (warp + 1) * warp_rows, rows_of_turn});
                 };
@@ -226,16 +228,23 @@ struct WaveRunner {
     }
 
     /// Rows that a warp runs the chain on at a time. What it reads of as many elements as the result has, such as a
-    /// residual, is on its way while the sums are made: as much as registers hold.
-    /// @param large  such operands
+    /// residual, is on its way while the sums are made: of all rows of the warp if registers hold it, else of a part
+    /// and the next one.
     template <class Kernel>
-    static constexpr int rows_of_chain(int large) {
+    static constexpr int rows_of_chain() {
+        constexpr GemmEpilogue epilogue = epilogue_of(Kernel::kernel, Kernel::stores_bf16);
         constexpr auto lanes_of_row =
             static_cast<int>(std::bit_ceil(unsigned{Group::template tile_columns<Kernel> / 8}));
         constexpr int rows_at_once = 32 / lanes_of_row;
+        constexpr int registers_of_row = 8 * (epilogue.large + epilogue.tables);
         constexpr int most_registers = 32;
-        return large == 0 ? std::max(turn_rows, rows_at_once)
-                          : rows_at_once * std::max(1, most_registers / (8 * large));
+        if constexpr (epilogue.large == 0) {
+            return std::min(warp_rows, std::max(turn_rows, rows_at_once));
+        } else if constexpr (warp_rows / rows_at_once * registers_of_row <= most_registers) {
+            return warp_rows;
+        } else {
+            return rows_at_once * std::max(1, most_registers / 2 / registers_of_row);
+        }
     }
 
     /// Leaves the sums of a warpgroup in shared memory.
@@ -291,12 +300,10 @@ struct WaveRunner {
             run_consumer(parameters, used, tiles, barriers);
         } else if (threadIdx.x == producer) {
             run_producer(parameters, used, tiles, barriers);
-        } else if (threadIdx.x >= producer + 32) {
-            if constexpr (Group::has_norm) {
-                if (parameters.squares_of_input != nullptr) {
-                    wait_for_predecessor();
-                    run_norm(parameters, used, barriers);
-                }
+        } else if constexpr (Group::has_norm) {
+            if (threadIdx.x >= producer + 32 && parameters.squares_of_input != nullptr) {
+                wait_for_predecessor();
+                run_norm(parameters, used, barriers);
             }
         }
     }

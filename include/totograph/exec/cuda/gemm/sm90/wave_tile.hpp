@@ -11,7 +11,8 @@
 namespace totograph::cuda {
 
 /// What a block of the `sm90_wave` kernel computes at a time, as `Sm90WaveCut` says.
-template <int block_m, int block_n, int blocks_of_cluster, int most_stages, int tiles_of_block>
+/// @tparam has_norm  a warp finishes the norm of the input
+template <int block_m, int block_n, int blocks_of_cluster, int most_stages, int tiles_of_block, bool has_norm>
 struct WaveBlockTile {
     static constexpr int m = block_m;
     static constexpr int n = block_n;
@@ -21,15 +22,17 @@ struct WaveBlockTile {
     static constexpr int waves = tiles_of_block;
     static constexpr int consumers = m / Sm90WaveTile::rows_of_warpgroup;  ///< Warpgroups that multiply.
     static constexpr int mma_threads = consumers * warpgroup_size;
-    static constexpr int threads = mma_threads + 64;  ///< A warp is the producer, and one finishes the norm.
+    static constexpr int threads = mma_threads + (has_norm ? 64 : 32);  ///< A warp is the producer.
     static constexpr std::uint32_t row_bytes = m * k * sizeof(BFloat16);
     static constexpr std::uint32_t column_bytes = n * k * sizeof(BFloat16);
     static constexpr std::uint32_t stage_bytes = row_bytes + column_bytes;
     static_assert(stage_bytes == sm90_wave_stage_bytes(m, n));
-    /// A block of the next kernel, or one more of this one, has room beside it where sums take few registers: of a
-    /// thread, its sums and as many again as addresses and operands take.
-    static constexpr int registers = n / 2 + 80;
-    static constexpr int blocks_of_multiprocessor = 2 * threads * registers <= 65536 ? 2 : 1;
+    /// Two, so that a block of the next kernel has room beside it, where each quarter of a multiprocessor has registers
+    /// enough for its warps: for a thread's sums, and 80 for addresses and what the chain reads.
+    static constexpr int registers_of_quarter = 16384;
+    static constexpr int warps_of_quarter = (2 * threads / 32 + 3) / 4;
+    static constexpr int blocks_of_multiprocessor =
+        warps_of_quarter * 32 * (n / 2 + 80) <= registers_of_quarter ? 2 : 1;
 };
 
 }  // namespace totograph::cuda
