@@ -29,7 +29,8 @@ constexpr bool is_cut_by(int m, int n, int cluster, int waves) {
 static_assert(is_cut_by<FeedForward<448, 256, 512>>(64, 64, 1, 1));
 static_assert(is_cut_by<IntoCaches<147, 7, 512>, 1>(64, 128, 1, 1));
 static_assert(is_cut_by<Scaled<300, 256, 4000>>(64, 192, 1, 1));
-static_assert(is_cut_by<ActivatedWithOperands<893, 384, 1144>>(128, 64, 2, 1));
+static_assert(is_cut_by<ActivatedWithOperands<893, 384, 1144>>(128, 96, 1, 1));
+static_assert(is_cut_by<ResidualAndNorm<4032, 256, 640, 1376, 256, false, 256>, 1>(128, 64, 2, 1));
 static_assert(is_cut_by<WideAndNarrow<1000, 136, 424>>(128, 96, 1, 1));
 static_assert(is_cut_by<ActivatedWithOperands<1101, 256, 4096>>(128, 96, 1, 3));
 static_assert(is_cut_by<IntoCaches<147, 7, 768, 128>, 2>(128, 128, 1, 1));
