@@ -397,8 +397,11 @@ TEST_CASE("what does not fit into shared memory stays in the arena") {
     CHECK(elsewhere > 0);
 }
 
-TEST_CASE_TEMPLATE("sums of a tile lie so that neither who stores nor who loads them waits for a bank", Sums,
-                   tg::cuda::TileAccumulators<256>, tg::cuda::TileAccumulators<224>) {
+using WideSums = tg::cuda::TileAccumulators<256, 128>;
+using NarrowSums = tg::cuda::TileAccumulators<224, 128>;
+using FewSums = tg::cuda::TileAccumulators<96, 64>;
+TEST_CASE_TEMPLATE("sums of a tile lie so that neither who stores nor who loads them waits for a bank", Sums, WideSums,
+                   NarrowSums, FewSums) {
     std::set<int> offsets;
     for (int row = 0; row < Sums::rows; ++row) {
         std::set<int> banks_of_row;
