@@ -97,12 +97,12 @@ using Sm90WaveRows = std::tuple<
     Row<"rotated into caches, k of 256, 2051 rows", IntoCaches<293, 7, 768, 256>>,
     Row<"rotated into caches, k of 576, 2051 rows", IntoCaches<293, 7, 1536, 576>>,
     Row<"bias and residual, k of 1368, 4200 rows", Residual<4200, 1368, 512>>,
-    Row<"two residuals, 1100 rows", TwoResiduals<1100, 1024>>,
-    Row<"residual and norm, 424 columns, 1100 rows", ResidualAndNorm<1100, 256, 1024, 512, 800, true, 424>>,
+    Row<"two residuals, 1408 rows", TwoResiduals<1408, 1024>>,
+    Row<"residual and norm, 424 columns, 1100 rows", ResidualAndNorm<1100, 256, 704, 512, 800, true, 424>>,
     Row<"residual and norm in two waves, 4032 rows", ResidualAndNorm<4032, 256, 640, 1376, 256, false, 256>>,
-    Row<"residual and norm, small tiles first, 300 rows", ResidualAndNorm<300, 256, 512, 2304, 768, false, 768>>,
+    Row<"residual and norm, small tiles first, 300 rows", ResidualAndNorm<300, 256, 512, 2304, 512, false, 512>>,
     Row<"residual and norm, small tiles last, 1000 rows", ResidualAndNorm<1000, 256, 1024, 64, 512, false, 512>>,
-    Row<"residual and rounding, 1061 rows", ResidualAndRounding<1061, 256, 512, 512>>>;
+    Row<"residual and rounding, 960 rows", ResidualAndRounding<960, 256, 512, 512>>>;
 
 /// Of so many rows that warpgroups compute them with their chains.
 using Sm90Rows =

@@ -58,16 +58,15 @@ constexpr TailFusion tail_of() {
     static_assert(!choices[launch + 1].converts_input);
     return choices[launch].tail;
 }
-static_assert(tail_of<TwoResiduals<1100, 1024>, 1>() == TailFusion::norm);
-static_assert(tail_of<TwoResiduals<1100, 1024>, 3>() == TailFusion::norm);
+static_assert(tail_of<TwoResiduals<1408, 1024>, 1>() == TailFusion::norm);
 // Two GEMMs read the norm, and the last sum of squares is of fewer columns.
-static_assert(tail_of<ResidualAndNorm<1100, 256, 1024, 512, 800, true, 424>, 1>() == TailFusion::norm);
-static_assert(tail_of<ResidualAndRounding<1061, 256, 512, 512>, 1>() == TailFusion::bf16);
+static_assert(tail_of<ResidualAndNorm<1100, 256, 704, 512, 800, true, 424>, 1>() == TailFusion::norm);
+static_assert(tail_of<ResidualAndRounding<960, 256, 512, 512>, 1>() == TailFusion::bf16);
 // The second tile of a block finishes a norm of its own.
 using InTwoWaves = ResidualAndNorm<4032, 256, 640, 1376, 256, false, 256>;
 static_assert(tail_of<InTwoWaves, 1>() == TailFusion::norm && cut_of<InTwoWaves, 2>().waves == 2);
 // Small tiles finish what waves leave, and the other way round.
-using SmallFirst = ResidualAndNorm<300, 256, 512, 2304, 768, false, 768>;
+using SmallFirst = ResidualAndNorm<300, 256, 512, 2304, 512, false, 512>;
 using SmallLast = ResidualAndNorm<1000, 256, 1024, 64, 512, false, 512>;
 static_assert(tail_of<SmallFirst, 1>() == TailFusion::norm && kernel_of<SmallFirst, 1> == GemmKernel::sm90_small &&
               kernel_of<SmallFirst, 2> == GemmKernel::sm90_wave);

@@ -272,9 +272,10 @@ TEST_CASE("tiles of waves are of the size that takes the least") {
     CHECK(cut_of(projection(4224, 256, 256), 128, 64, 2, 1));
     CHECK(cut_of(projection(4224, 688, 256), 128, 64, 2, 1));
     CHECK(cut_of(projection(4224, 1368, 512), 128, 128, 2, 1));
-    // A long k of few tiles, waves of which a quarter is idle, more waves of a k that is not short, and few rows.
+    // A k that is not short, of a wave that is not full or of small tiles; more waves of it, or not full; and few rows.
     CHECK(cut_of(projection(968, 1368, 512), 64, 64, 2, 1));
     CHECK(kernel_for(projection(968, 1544, 512)) == GemmKernel::cublaslt);
+    CHECK(kernel_for(projection(2560, 832, 832)) == GemmKernel::cublaslt);
     CHECK(kernel_for(group_of(1200, 448, plain(3848))) == GemmKernel::cublaslt);
     CHECK(kernel_for(group_of(1023, 768, gated(3072))) == GemmKernel::cublaslt);
     CHECK(kernel_for(group_of(191, 512, plain(8192))) == GemmKernel::cublaslt);
@@ -376,7 +377,7 @@ TEST_CASE("small tiles begin the next launch where small tiles compute it") {
     CHECK(apart[1] == GemmChoice{GemmKernel::cublaslt, TailFusion::none, false});
     CHECK(apart[2] == GemmChoice{GemmKernel::cublaslt, TailFusion::none, true});
     // So do waves of tiles, and either for the other.
-    const auto waves = choices(std::type_identity<ResidualAndNorm<1100, 512>>());
+    const auto waves = choices(std::type_identity<ResidualAndNorm<1024, 512>>());
     CHECK(waves[0] == GemmChoice{GemmKernel::sm90_wave, TailFusion::none, true});
     CHECK(waves[1] == GemmChoice{GemmKernel::sm90_wave, TailFusion::norm, false});
     CHECK(waves[2] == GemmChoice{GemmKernel::sm90_wave, TailFusion::none, false});
@@ -444,11 +445,12 @@ TEST_CASE("clusters have whole rows where all of them run at once and few are id
     CHECK_FALSE(runs(1792, 0));
     // A block has 64 or 96 of the columns.
     CHECK(kernel_for(projection(1792, 768, 512)) == GemmKernel::sm90_cluster);
-    CHECK(kernel_for(projection(1792, 768, 1024)) == GemmKernel::sm90_wave);
-    CHECK(kernel_for(projection(1792, 768, 640)) == GemmKernel::sm90_wave);
+    CHECK(kernel_for(projection(1792, 768, 1024)) == GemmKernel::cublaslt);
+    CHECK(kernel_for(projection(1792, 768, 640)) == GemmKernel::cublaslt);
+    CHECK(kernel_for(projection(1792, 768, 2048)) == GemmKernel::cublaslt);
     GemmGroup alone = projection(1792, 768, 768);
     alone.tail = TailFusion::none;
-    CHECK(kernel_for(alone) == GemmKernel::sm90_wave);
+    CHECK(kernel_for(alone) == GemmKernel::cublaslt);
     CHECK(kernel_for(projection(1792, 768, 768), traits_of(100)) == GemmKernel::cublaslt);
 }
 

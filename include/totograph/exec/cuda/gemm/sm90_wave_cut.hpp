@@ -68,14 +68,15 @@ constexpr Sm90WaveCut cut_by(const GemmGroup& group, int m, int n, int cluster) 
     // small stages take less than that way.
     const int most = sm90_wave_stage_bytes(m, n) <= 24576 ? 10 : cut.waves == 1 && steps > 16 ? 6 : 4;
     cut.stages = std::min({most, steps, static_cast<int>(room / sm90_wave_stage_bytes(m, n))});
-    // More waves than one are for a short k, of which the chain is most, and must be full. A long k waits for products
-    // of small tiles, one behind the other: cuBLASLt splits it.
+    // Beside the products of a k that is not short the chain is little: only a wave that is nearly full is as fast as
+    // cuBLASLt, which splits a long k, where small tiles wait for products one behind the other. More waves are for a
+    // short k, and must be full as well.
+    const bool is_short = steps < 12;
     const Index computed = Index{cut.waves} * multiprocessors * m * n;
     const bool is_full = group.m * group.weight_rows() * 100 >= computed * 75;
-    const int most_steps = tiles * 4 < multiprocessors * 3 ? 16 : m * n < 128 * 128 ? 24 : steps;
+    const bool has_blocks = tiles * 10 >= multiprocessors * 9 && (steps <= 24 || m * n >= 128 * 128);
     // Three warpgroups have 128 registers a thread: too few for a tile behind another one.
-    const bool has_registers = cut.waves == 1 || m < 192;
-    const bool pays = has_registers && (cut.waves == 1 || (steps < 12 && is_full)) && steps <= most_steps;
+    const bool pays = cut.waves == 1 ? is_short || has_blocks : is_short && is_full && m < 192;
     const bool fits = pays && cut.stages >= std::min(steps, 3) && sum_bytes <= room &&
                       cut.column_tiles % cluster == 0 && cut.waves <= Sm90WaveTile::most_waves &&
                       (group.tail == TailFusion::none || n % squared_columns == 0);
