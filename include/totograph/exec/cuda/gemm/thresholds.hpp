@@ -45,8 +45,8 @@ struct GemmThresholds {
     /// Elements of rows and weights that one of its blocks reads at most. With 80 x 2,048 a GEMM takes 4.8 us for 5.5
     /// (160 rows, n of 832), with 128 x 1,368 6.0 for 5.4 (896 rows, n of 384).
     Index sm90_small_most_elements;
-    /// k of tiles of the fewest rows at most: 77 rows, n of 288, k of 2,560 (`bench_cuda_toto2`, `readme_22m`: its
-    /// head).
+    /// k of tiles of the fewest rows at most. With 77 rows, n of 288, k of 2,560 a GEMM and its chain take
+    /// 6.2 us for 8.5 (`bench_cuda_toto2`, `readme_22m`: its head).
     Index sm90_small_most_k_of_fewest;
     /// Rows from which `sm90_wave` can pay: with 256 a pair of n of 3,072, k of 768 takes 7.5 us for 9.2 (`bench_cuda`,
     /// `batch_32`: its prefill). Fewer were not timed.
