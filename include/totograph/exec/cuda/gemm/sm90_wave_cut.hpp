@@ -18,8 +18,8 @@ namespace totograph::cuda {
 struct Sm90WaveCut {
     int m = 0;  ///< Rows of a tile; 0 where none fits.
     int n = 0;  ///< Columns of a tile; of a pair, half of them are of each.
-    int cluster =
-        1;  ///< Blocks of the same rows, neighbours in columns: each copies a part of the rows to all of them.
+    /// Blocks of the same rows, neighbours in columns: each copies a part of the rows to all of them.
+    int cluster = 1;
     int stages = 0;
     int row_tiles = 0;
     int column_tiles = 0;  ///< Of all GEMMs; the last one of each may reach beyond the last column.
@@ -31,8 +31,6 @@ struct Sm90WaveCut {
         return static_cast<int>(divide_rounding_up(Index{row_tiles} * column_tiles / cluster, Index{waves}));
     }
     [[nodiscard]] constexpr int blocks() const { return clusters() * cluster; }
-
-    friend constexpr bool operator==(const Sm90WaveCut&, const Sm90WaveCut&) = default;
 };
 
 /// Bytes of shared memory that the sums of a tile take on their way to the chain: bf16 where the chain stores bf16, in

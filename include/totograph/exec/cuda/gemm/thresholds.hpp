@@ -34,7 +34,7 @@ struct GemmThresholds {
     int sm90_least_k_tiles;
     /// The same with a sigmoid in the epilogue, of a pair that is stored as bf16: 34 to 36 us for 44 to 47
     /// (`FeedForward` of `test_ops_gemm`, k of 12 tiles, 1,750 rows, n of 3,072), and 27 us for 35 with k of 8 tiles
-    /// (`bench_cuda_toto2`, `batch_22m`: 4,224 rows, n of 1,368; H100). A sigmoid on a pair stored as f32
+    /// (4,224 rows, n of 1,368, which `sm90_wave` computes since; H100). A sigmoid on a pair stored as f32
     /// took 50 us for 43, on a single GEMM 44 for 33: those never run there.
     int sm90_least_k_tiles_with_sigmoid;
     /// The same where the epilogue reads tables for each row, of a result that is stored as bf16: 28 us for 33 with k
