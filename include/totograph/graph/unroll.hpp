@@ -110,34 +110,55 @@ ProgramTables tables_of() {
     }
 }
 
-/// Bytes that the prepared weights of programs take together, each distinct one once, in whole blocks of so many bytes.
-/// GEMMs store theirs as `storage`, or f32 where a program needs that.
-template <class... Programs>
-constexpr std::size_t shared_weight_bytes(DType storage, std::size_t block = 1) {
+/// Prepared weights of several programs, of which each distinct one is there once.
+class DistinctWeights {
+public:
+    constexpr void add(std::uint64_t identity, std::size_t bytes) { all_.push_back({identity, bytes}); }
+
+    /// Of all together.
+    [[nodiscard]] constexpr std::size_t bytes() {
+        std::sort(all_.begin(), all_.end(), [](const Weight& a, const Weight& b) {
+            return a.identity != b.identity ? a.identity < b.identity : a.bytes < b.bytes;
+        });
+        std::size_t total = 0;
+        for (std::size_t i = 0; i < all_.size(); ++i) {
+            const bool is_known =
+                i > 0 && all_[i].identity == all_[i - 1].identity && all_[i].bytes == all_[i - 1].bytes;
+            total += is_known ? 0 : all_[i].bytes;
+        }
+        return total;
+    }
+
+private:
     struct Weight {
         std::uint64_t identity;
         std::size_t bytes;
     };
-    List<Weight> all;
-    const auto append = [&](const ProgramTables& tables, DType stored) {
-        int place = 0;
-        for (const std::uint64_t identity : detail::unrolled_identities(tables)) {
-            const int entry = tables.loops.place(&Loop::weights, place++).entry;
-            const PreparedWeight& weight = tables.weights[static_cast<std::size_t>(entry)];
-            all.push_back({identity, (weight_bytes(tables, weight, stored) + block - 1) / block * block});
-        }
-    };
-    (append(short_tables_of<Programs>(), needs_f32<Programs> ? DType::f32 : storage),
-     ...);  // a layer of one program is another one's by its name
-    std::sort(all.begin(), all.end(), [](const Weight& a, const Weight& b) {
-        return a.identity != b.identity ? a.identity < b.identity : a.bytes < b.bytes;
-    });
-    std::size_t bytes = 0;
-    for (std::size_t i = 0; i < all.size(); ++i) {
-        const bool is_known = i > 0 && all[i].identity == all[i - 1].identity && all[i].bytes == all[i - 1].bytes;
-        bytes += is_known ? 0 : all[i].bytes;
+    List<Weight> all_;
+};
+
+/// Calls `visit(identity, entry)` for each prepared weight of a program with its loops written out: what tells it from
+/// those of other programs, and its place in the program's table.
+template <class Visit>
+constexpr void for_each_weight(const ProgramTables& tables, const Visit& visit) {
+    int place = 0;
+    for (const std::uint64_t identity : detail::unrolled_identities(tables)) {
+        visit(identity, static_cast<std::size_t>(tables.loops.place(&Loop::weights, place++).entry));
     }
-    return bytes;
+}
+
+/// Bytes that the prepared weights of programs take together, each distinct one once. GEMMs store theirs as `storage`,
+/// or f32 where a program needs that.
+template <class... Programs>
+constexpr std::size_t shared_weight_bytes(DType storage) {
+    DistinctWeights weights;  // a layer of one program is another one's by its name
+    const auto add = [&](const ProgramTables& tables, DType stored) {
+        for_each_weight(tables, [&](std::uint64_t identity, std::size_t entry) {
+            weights.add(identity, weight_bytes(tables, tables.weights[entry], stored));
+        });
+    };
+    (add(short_tables_of<Programs>(), needs_f32<Programs> ? DType::f32 : storage), ...);
+    return weights.bytes();
 }
 
 }  // namespace totograph

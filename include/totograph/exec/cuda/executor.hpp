@@ -30,12 +30,14 @@
 #include <totograph/exec/cuda/lowering/launch.hpp>
 #include <totograph/exec/cuda/lowering/launch_at.hpp>
 #include <totograph/exec/cuda/lowering/lowering.hpp>
+#include <totograph/exec/cuda/lowering/weight_uses.hpp>
 #include <totograph/exec/cuda/placed_programs.hpp>
 #include <totograph/exec/cuda/runtime/device.hpp>
 #include <totograph/exec/cuda/runtime/execution.hpp>
 #include <totograph/exec/cuda/runtime/kernel_launcher.hpp>
 #include <totograph/exec/cuda/runtime/precision.hpp>
 #include <totograph/exec/cuda/runtime/stream.hpp>
+#include <totograph/exec/weight_layout.hpp>
 #include <totograph/exec/weights.hpp>
 #include <totograph/graph/loops.hpp>
 
@@ -268,7 +270,12 @@ private:
         } else if constexpr (At::launch.is_sequence()) {
             launch_sequence<LoweringAt<which>, At>(launcher_, device_, call, turn.stream);
         } else if constexpr (kind == LaunchKind::skinny) {
-            launch_skinny<At, precision_at<which>>(launcher_, call, turn.stream);
+            constexpr WeightLayout layout =
+                reads_tf32_tiles(kind, precision_at<which>) ? WeightLayout::tf32_tiles : WeightLayout::rows;
+            const auto skinny_call = [&](int step) {
+                return memory_.template call_of<which>(step, turn.loops, layout);
+            };
+            launch_skinny<At, precision_at<which>>(launcher_, skinny_call, turn.stream);
         } else {
             launch_gemms<which, entry>(turn, std::make_integer_sequence<int, At::launch.gemms()>());
         }

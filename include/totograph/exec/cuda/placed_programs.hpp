@@ -5,6 +5,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string_view>
 #include <tuple>
 #include <type_traits>
@@ -22,6 +23,7 @@
 #include <totograph/exec/cuda/lowering/lowering.hpp>
 #include <totograph/exec/cuda/lowering/program_precision.hpp>
 #include <totograph/exec/cuda/lowering/step_relations.hpp>
+#include <totograph/exec/cuda/lowering/weight_uses.hpp>
 #include <totograph/exec/cuda/lowering/workspace.hpp>
 #include <totograph/exec/cuda/runtime/check.hpp>
 #include <totograph/exec/cuda/runtime/memory.hpp>
@@ -30,6 +32,7 @@
 #include <totograph/exec/cuda/runtime/state_placement.hpp>
 #include <totograph/exec/cuda/runtime/weights.hpp>
 #include <totograph/exec/state_layout.hpp>
+#include <totograph/exec/weight_layout.hpp>
 #include <totograph/exec/weights.hpp>
 #include <totograph/graph/graph.hpp>
 #include <totograph/graph/kernel.hpp>
@@ -91,8 +94,14 @@ public:
         const auto prepare = [&]<std::size_t which>() {
             using Program = std::tuple_element_t<which, std::tuple<Programs...>>;
             const ProgramTables tables = tables_of<Lowered<Program>>();
-            prepared_[which] = weights.prepared<DeviceWeights<Storage<which>>>()->get(
-                GraphView{tables.nodes}, tables.weights, weights.source(), cpu::evaluate_of_weights<Programs...>());
+            const std::vector<DeviceTensor> found = weights.prepared<DeviceWeights<Storage<which>>>()->get(
+                GraphView{tables.nodes}, wanted_of<which>(tables.weights), weights.source(),
+                cpu::evaluate_of_weights<Programs...>());
+            prepared_[which].resize(tables.weights.size());
+            auto next = found.begin();
+            for_each_use<which>(tables.weights.size(), [&](std::size_t weight, WeightLayout layout) {
+                prepared_[which][weight].in(layout) = *next++;
+            });
         };
         [&]<std::size_t... which>(std::index_sequence<which...>) {
             (prepare.template operator()<which>(), ...);
@@ -129,15 +138,16 @@ public:
 
     /// The weights of a step that is a GEMM.
     template <std::size_t which>
-    [[nodiscard]] const std::byte* weight_of(int step, LoopTurn turn) const {
-        return prepared<which>(lowering_detail::step_of<ProgramAt<which>>(step).weight.index, turn);
+    [[nodiscard]] const std::byte* weight_of(int step, LoopTurn turn, WeightLayout layout = WeightLayout::rows) const {
+        return prepared<which>(lowering_detail::step_of<ProgramAt<which>>(step).weight.index, turn, layout);
     }
 
     /// What the kernel of a step is launched with.
-    /// @param step  of the program's tables
-    /// @param turn  when it runs
+    /// @param step    of the program's tables
+    /// @param turn    when it runs
+    /// @param layout  in which it reads the weights of a GEMM
     template <std::size_t which>
-    [[nodiscard]] KernelCall call_of(int step, LoopTurn turn) const {
+    [[nodiscard]] KernelCall call_of(int step, LoopTurn turn, WeightLayout layout = WeightLayout::rows) const {
         using Program = ProgramAt<which>;
         const Step& called = lowering_detail::step_of<Program>(step);
         const Kernel& kernel = lowering_detail::kernel_of<Program>(step);
@@ -151,7 +161,7 @@ public:
         call.output = place(called.output, kernel.dtype);
         if (kernel.kind == KernelKind::gemm) {
             call.input = place(called.input, DType::f32);
-            call.weight = weight_of<which>(step, turn);
+            call.weight = weight_of<which>(step, turn, layout);
         }
         for (std::size_t i = 0; i < static_cast<std::size_t>(kernel.operand_count); ++i) {
             call.operands[i] = place(called.operands[i], kernel.operands[i].dtype);
@@ -174,10 +184,42 @@ private:
         }
     }
 
+    /// A prepared weight in the layouts in which its program reads it.
+    struct Prepared {
+        DeviceTensor rows;
+        DeviceTensor tf32_tiles;
+
+        [[nodiscard]] DeviceTensor& in(WeightLayout layout) {
+            return layout == WeightLayout::tf32_tiles ? tf32_tiles : rows;
+        }
+        [[nodiscard]] const DeviceTensor& in(WeightLayout layout) const {
+            return layout == WeightLayout::tf32_tiles ? tf32_tiles : rows;
+        }
+    };
+
+    /// Calls `visit(weight, layout)` for each layout in which a program reads each of its weights, which are counted
+    /// with all iterations written out.
+    template <std::size_t which, class Visit>
+    static void for_each_use(std::size_t weights, const Visit& visit) {
+        for (std::size_t i = 0; i < weights; ++i) {
+            const int entry = ProgramAt<which>::loops.place(&Loop::weights, static_cast<int>(i)).entry;
+            weight_uses<ProgramAt<which>, precision_at<which>>[static_cast<std::size_t>(entry)].for_each(
+                [&](WeightLayout layout) { visit(i, layout); });
+        }
+    }
     template <std::size_t which>
-    [[nodiscard]] const std::byte* prepared(int weight, LoopTurn turn) const {
+    static std::vector<DeviceWeight> wanted_of(std::span<const PreparedWeight> weights) {
+        std::vector<DeviceWeight> wanted;
+        for_each_use<which>(weights.size(), [&](std::size_t weight, WeightLayout layout) {
+            wanted.push_back({weights[weight], layout});
+        });
+        return wanted;
+    }
+
+    template <std::size_t which>
+    [[nodiscard]] const std::byte* prepared(int weight, LoopTurn turn, WeightLayout layout = WeightLayout::rows) const {
         const int index = ProgramAt<which>::loops.at(&Loop::weights, weight, turn);
-        return prepared_[which][static_cast<std::size_t>(index)].data;
+        return prepared_[which][static_cast<std::size_t>(index)].in(layout).data;
     }
 
     template <std::size_t which>
@@ -208,7 +250,7 @@ private:
 
     DeviceMemory memory_;
     PositionFaults<Programs...> faults_;
-    std::array<std::vector<DeviceTensor>, sizeof...(Programs)> prepared_;
+    std::array<std::vector<Prepared>, sizeof...(Programs)> prepared_;
 };
 
 }  // namespace totograph::cuda

@@ -11,6 +11,7 @@
 #include <totograph/exec/cuda/executor.hpp>
 #include <totograph/exec/cuda/explain/explain.hpp>
 #include <totograph/exec/cuda/explain/explain_dot.hpp>
+#include <totograph/exec/cuda/lowering/weight_uses.hpp>
 #include <totograph/exec/cuda/runtime/device_traits.hpp>
 #include <totograph/exec/cuda/runtime/execution.hpp>
 #include <totograph/exec/cuda/runtime/memory_report.hpp>
@@ -35,10 +36,6 @@ class BucketPrograms {
                   "totograph: the CUDA executor takes at most 65,535 variates of all series of a bucket together.");
     template <class... Each>
     using ExecutorOf = cuda::Executor<options.precision, Each...>;
-    template <class... Each>
-    struct WeightBytes {
-        static constexpr std::size_t of(DType storage) { return shared_weight_bytes<Each...>(storage, 256); }
-    };
 
 protected:
     using Programs = SchedulePrograms<Model, bucket, options.passes>;
@@ -54,8 +51,12 @@ public:
     /// what came of it.
     static constexpr MemoryReport memory() {
         MemoryReport report;
-        report.weights =
-            Programs::template In<WeightBytes>::of(options.precision == Precision::bf16 ? DType::bf16 : DType::f32);
+        DistinctWeights weights;
+        Programs::for_each([&]<std::size_t which>() {
+            add_weights<typename Executor::template ProgramAt<which>, Executor::Memory::template precision_at<which>>(
+                weights, 256);
+        });
+        report.weights = weights.bytes();
         for (std::size_t i = 0; i < Executor::Layout::count; ++i) {
             const bool is_cache = Executor::Layout::entries[i].slot.use == StateUse::kv_cache;
             (is_cache ? report.caches : report.states) += Executor::StateStorage::bytes(i);

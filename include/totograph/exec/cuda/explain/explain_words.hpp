@@ -16,9 +16,11 @@
 #include <totograph/exec/cuda/lowering/launch.hpp>
 #include <totograph/exec/cuda/lowering/lowering.hpp>
 #include <totograph/exec/cuda/lowering/program_precision.hpp>
+#include <totograph/exec/cuda/lowering/weight_uses.hpp>
 #include <totograph/exec/cuda/runtime/device_traits.hpp>
 #include <totograph/exec/cuda/runtime/execution.hpp>
 #include <totograph/exec/cuda/runtime/precision.hpp>
+#include <totograph/exec/weight_layout.hpp>
 #include <totograph/graph/explain/names.hpp>
 #include <totograph/graph/explain/steps.hpp>
 #include <totograph/graph/explain/text.hpp>
@@ -79,7 +81,8 @@ public:
         constexpr bool streams = precision == Precision::bf16;
         using Chosen = LoweredProgram<Program, streams>;
         using Lowered = Lowering<Chosen, streams>;
-        LaunchList list(tables_of<Program>(), streams ? DType::bf16 : DType::f32);
+        LaunchList list(tables_of<Program>(), streams ? DType::bf16 : DType::f32,
+                        cuda::weight_bytes<Chosen, precision>());
         const auto choices = gemm_choices<Chosen, precision>(device, execution);
         for (std::size_t i = 0; i < choices.size(); ++i) {
             const Launch& entry = Lowered::at(static_cast<std::size_t>(Lowered::place(i).entry));
@@ -98,19 +101,21 @@ public:
     /// `63 launches for 146 steps`.
     [[nodiscard]] std::string summary() const;
     /// Of the prepared weights that the program reads.
-    [[nodiscard]] std::size_t weight_bytes() const { return totograph::weight_bytes(tables_, storage_); }
+    [[nodiscard]] std::size_t weight_bytes() const { return weight_bytes_; }
     /// Of all launches together.
     [[nodiscard]] StepFacts facts() const;
 
 private:
-    LaunchList(const ProgramTables& tables, DType storage);
+    LaunchList(const ProgramTables& tables, DType storage, std::size_t weight_bytes);
 
     /// @param steps  of the launch, as `stores_bf16` knows them
     void add(const Launch& launch, std::span<const Step> steps, bool (*stores_bf16)(const Reference&),
              const GemmChoice& choice, Precision precision);
 
     /// The plan counts f32: what the launches store as bf16 takes half of that.
-    [[nodiscard]] StepFacts facts_of_step(const Step& step, bool (*stores_bf16)(const Reference&)) const;
+    /// @param layout  of the weights of a GEMM
+    [[nodiscard]] StepFacts facts_of_step(const Step& step, bool (*stores_bf16)(const Reference&),
+                                          WeightLayout layout) const;
 
     void find_groups();
 
@@ -118,6 +123,7 @@ private:
 
     ProgramTables tables_;
     DType storage_;
+    std::size_t weight_bytes_;
     totograph::detail::ProgramWords words_;
     totograph::detail::ProgramNames names_;
     std::vector<LaunchWords> launches_;

@@ -9,6 +9,7 @@
 #include <totograph/exec/cpu/evaluate/evaluate.hpp>
 #include <totograph/exec/cuda/runtime/memory.hpp>
 #include <totograph/exec/prepared_cache_report.hpp>
+#include <totograph/exec/weight_layout.hpp>
 #include <totograph/exec/weights.hpp>
 #include <totograph/graph/graph.hpp>
 #include <totograph/graph/kernel.hpp>
@@ -21,8 +22,14 @@ struct DeviceTensor {
     const std::byte* data = nullptr;
 };
 
-/// What executors have put on devices from one checkpoint. Forecasters share it; entries never change. Weights of
-/// GEMMs are row-major `[n, k]`, as `Storage` (`float` or `BFloat16`); pairs lie one after the other.
+/// A prepared weight and how it is to lie on the device.
+struct DeviceWeight {
+    PreparedWeight weight;
+    WeightLayout layout = WeightLayout::rows;
+};
+
+/// What executors have put on devices from one checkpoint, GEMMs' weights in rows as `Storage`: `float` or `BFloat16`.
+/// Forecasters share it; entries never change.
 template <class Storage>
 class DeviceWeights {
 public:
@@ -33,7 +40,7 @@ public:
 
     /// Where each of `wanted` is, in order; prepares what is not there yet. `evaluate` has the ops that they are made
     /// of.
-    std::vector<DeviceTensor> get(GraphView graph, std::span<const PreparedWeight> wanted, const TensorSource& source,
+    std::vector<DeviceTensor> get(GraphView graph, std::span<const DeviceWeight> wanted, const TensorSource& source,
                                   cpu::Evaluate evaluate);
 
     /// Bytes of everything on the device so far.
@@ -46,7 +53,7 @@ private:
     struct Entries;
     struct Missing;
 
-    void prepare(GraphView graph, std::span<const PreparedWeight> wanted, const TensorSource& source,
+    void prepare(GraphView graph, std::span<const DeviceWeight> wanted, const TensorSource& source,
                  cpu::Evaluate evaluate, const Missing& missing);
 
     std::unique_ptr<Entries> entries_;

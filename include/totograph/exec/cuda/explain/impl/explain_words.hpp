@@ -16,8 +16,11 @@
 #include <totograph/exec/cuda/attention/select.hpp>
 #include <totograph/exec/cuda/inline.hpp>
 #include <totograph/exec/cuda/lowering/launch.hpp>
+#include <totograph/exec/cuda/lowering/weight_uses.hpp>
 #include <totograph/exec/cuda/runtime/device_traits.hpp>
 #include <totograph/exec/cuda/runtime/precision.hpp>
+#include <totograph/exec/tf32_tile.hpp>
+#include <totograph/exec/weight_layout.hpp>
 #include <totograph/graph/explain/names.hpp>
 #include <totograph/graph/explain/steps.hpp>
 #include <totograph/graph/explain/text.hpp>
@@ -104,8 +107,8 @@ TOTOGRAPH_CUDA_INLINE StepFacts LaunchList::facts() const {
     return total;
 }
 
-TOTOGRAPH_CUDA_INLINE LaunchList::LaunchList(const ProgramTables& tables, DType storage)
-    : tables_(tables), storage_(storage), words_(tables), names_(tables) {}
+TOTOGRAPH_CUDA_INLINE LaunchList::LaunchList(const ProgramTables& tables, DType storage, std::size_t weight_bytes)
+    : tables_(tables), storage_(storage), weight_bytes_(weight_bytes), words_(tables), names_(tables) {}
 
 TOTOGRAPH_CUDA_INLINE void LaunchList::add(const Launch& launch, std::span<const Step> steps,
                                            bool (*stores_bf16)(const Reference&), const GemmChoice& choice,
@@ -133,8 +136,10 @@ TOTOGRAPH_CUDA_INLINE void LaunchList::add(const Launch& launch, std::span<const
             }
         }
     }
+    const WeightLayout layout =
+        reads_tf32_tiles(launch.kind, precision) ? WeightLayout::tf32_tiles : WeightLayout::rows;
     for (const Step& step : steps) {
-        result.facts += facts_of_step(step, stores_bf16);
+        result.facts += facts_of_step(step, stores_bf16, layout);
     }
     if (launch.kind == LaunchKind::skinny || launch.kind == LaunchKind::gemm) {
         result.weights = names_.weights(weights, result.layer);
@@ -145,8 +150,8 @@ TOTOGRAPH_CUDA_INLINE void LaunchList::add(const Launch& launch, std::span<const
     launches_.push_back(std::move(result));
 }
 
-TOTOGRAPH_CUDA_INLINE StepFacts LaunchList::facts_of_step(const Step& step,
-                                                          bool (*stores_bf16)(const Reference&)) const {
+TOTOGRAPH_CUDA_INLINE StepFacts LaunchList::facts_of_step(const Step& step, bool (*stores_bf16)(const Reference&),
+                                                          WeightLayout layout) const {
     Kernel kernel = tables_.kernels[static_cast<std::size_t>(step.kernel)];
     kernel.dtype = stores_bf16(step.output) ? DType::bf16 : kernel.dtype;
     for (std::size_t i = 0; i < static_cast<std::size_t>(kernel.operand_count); ++i) {
@@ -156,6 +161,11 @@ TOTOGRAPH_CUDA_INLINE StepFacts LaunchList::facts_of_step(const Step& step,
     if (kernel.kind == KernelKind::gemm && stores_bf16(step.input)) {
         const Index input = kernel.input_stride == 0 ? kernel.k : kernel.rows() * kernel.k;
         facts.bytes_read -= input * static_cast<Index>(size_in_bytes(DType::f32) - size_in_bytes(DType::bf16));
+    }
+    if (kernel.kind == KernelKind::gemm && layout == WeightLayout::tf32_tiles) {
+        const Index n = kernel.columns() * kernel.accumulators;
+        facts.bytes_read -= n * kernel.k * static_cast<Index>(size_in_bytes(DType::f32));
+        facts.bytes_read += static_cast<Index>(Tf32Tile::bytes_of(n, kernel.k));
     }
     return facts;
 }

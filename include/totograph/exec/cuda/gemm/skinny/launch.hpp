@@ -107,7 +107,8 @@ public:
             // Weights and inputs of a small k take few registers, so that more blocks fit on a multiprocessor.
             constexpr int chunks = std::max({skinny_detail::Chunks<Members>::per_warp...});
             constexpr int registers = std::max({SkinnyBlock<Members, Reduction, next>::operand_registers...});
-            return chunks <= 3 || registers <= 72 ? 3 : chunks <= 16 ? 2 : 1;
+            constexpr int most_of_two = std::min({Members::Arithmetic::chunks_of_two_blocks...});
+            return chunks <= 3 || registers <= 72 ? 3 : chunks <= most_of_two ? 2 : 1;
         }
     }();
 

@@ -8,10 +8,11 @@
 #include <totograph/exec/cuda/gemm/tiles.hpp>
 #include <totograph/exec/cuda/kernels/packs.hpp>
 #include <totograph/exec/cuda/runtime/precision.hpp>
+#include <totograph/exec/tf32_tile.hpp>
 
-// How skinny GEMMs multiply in each precision. A lane has as many neighbouring elements of k as 16 bytes of weights
-// hold, of one column, and the inputs that go with them: the order of k inside a tensor core instruction is free, as
-// long as both sides agree. Half of them are a step.
+// How skinny GEMMs multiply in each precision. A lane has some neighbouring elements of k of one column, and the inputs
+// that go with them: the order of k inside a tensor core instruction is free, as long as both sides agree. A step is
+// what one instruction multiplies.
 
 namespace totograph::cuda::skinny_detail {
 
@@ -27,10 +28,20 @@ __device__ __forceinline__ std::uint32_t pair_of(const Pack<BFloat16, 8>& pack, 
                                                                    << 16U;
 }
 
+/// Eight weights of a lane as a `Tf32Tile` has them.
+struct Tf32Words {
+    uint4 high;
+    std::uint32_t low;
+};
+
 template <>
 struct Arithmetic<Precision::bf16> {
     using Weight = BFloat16;
+    using Words = uint4;
     static constexpr int lane_k = SkinnyTile::k_unit(true);
+    static constexpr int steps = 2;
+    /// Chunks of k up to which two blocks find room on a multiprocessor.
+    static constexpr int chunks_of_two_blocks = 16;
     /// Registers that a step takes for a tile of rows besides what it multiplies.
     static constexpr int part_registers = 0;
 
@@ -69,8 +80,10 @@ struct Arithmetic<Precision::bf16> {
 
 template <>
 struct Arithmetic<Precision::tf32> {
-    using Weight = float;
-    static constexpr int lane_k = SkinnyTile::k_unit(false);
+    using Words = Tf32Words;
+    static constexpr int lane_k = Tf32Tile::lane_k;
+    static constexpr int steps = 4;
+    static constexpr int chunks_of_two_blocks = 8;
     static constexpr int part_registers = 0;
 
     using Kept = float;
@@ -85,10 +98,24 @@ struct Arithmetic<Precision::tf32> {
     };
 
     template <class Rows>
-    static __device__ __forceinline__ void multiply(float (&accumulators)[4], const Rows& rows, const uint4& weights,
-                                                    int step) {
-        multiply_tf32(accumulators, rows.part, as_tf32(__uint_as_float(step == 0 ? weights.x : weights.z)),
-                      as_tf32(__uint_as_float(step == 0 ? weights.y : weights.w)));
+    static __device__ __forceinline__ void multiply(float (&accumulators)[4], const Rows& rows,
+                                                    const Tf32Words& weights, int step) {
+        const std::uint32_t high = step == 0   ? weights.high.x
+                                   : step == 1 ? weights.high.y
+                                   : step == 2 ? weights.high.z
+                                               : weights.high.w;
+        const std::uint32_t low = step < 2 ? weights.low : weights.low << 4U;
+        const auto byte = static_cast<std::uint32_t>(step * 2 % 4);
+        multiply_tf32(accumulators, rows.part, number<0>(high, low, byte), number<1>(high, low, byte + 1));
+    }
+
+private:
+    /// Puts one byte of `low` below half of `high`. Four bits of it belong to another number: tensor cores do not read
+    /// them, as they read 19 bits of 32.
+    template <std::uint32_t half>
+    static __device__ __forceinline__ std::uint32_t number(std::uint32_t high, std::uint32_t low, std::uint32_t byte) {
+        constexpr std::uint32_t upper = half == 0 ? 0x1000U : 0x3200U;
+        return __byte_perm(high, low, upper | (4 + byte) << 4U | (4 + byte));
     }
 };
 
@@ -106,7 +133,10 @@ __device__ __forceinline__ TwoTf32 two_tf32(float value) {
 template <>
 struct Arithmetic<Precision::f32> {
     using Weight = float;
+    using Words = uint4;
     static constexpr int lane_k = SkinnyTile::k_unit(false);
+    static constexpr int steps = 2;
+    static constexpr int chunks_of_two_blocks = 16;
     static constexpr int part_registers = 8;
 
     using Kept = float;

@@ -66,8 +66,8 @@ public:
 
         // Before the kernel before has ended: weights alone.
         skinny_detail::Weights<Member, 1> weights;
-        skinny_detail::load_weights(skinny_detail::WeightPlaces<Member, 1>(call, thread, block * skinny_n), thread,
-                                    weights);
+        skinny_detail::load_weights<Member, 1>(skinny_detail::WeightPlaces<Member>(call, thread, block * skinny_n),
+                                               thread, weights);
         const auto item = static_cast<int>(threadIdx.x);
         const int own_row = item / (skinny_n / lanes);
         const int own_column = item % (skinny_n / lanes) * lanes;
@@ -137,7 +137,7 @@ private:
                 }
             }
 #pragma unroll
-            for (int step = 0; step < 2; ++step) {
+            for (int step = 0; step < Arithmetic::steps; ++step) {
                 const typename Arithmetic::template Rows<halves == 2, Input> tile(x[j][0], x[j][halves - 1], step);
 #pragma unroll
                 for (int a = 0; a < factors; ++a) {

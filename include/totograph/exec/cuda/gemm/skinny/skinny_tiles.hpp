@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <type_traits>
 
 #include <totograph/core/shape.hpp>
 #include <totograph/exec/cuda/gemm/skinny/skinny_block.hpp>
+#include <totograph/exec/cuda/gemm/skinny/skinny_tile_sizes.hpp>
 #include <totograph/exec/cuda/kernels/chain.hpp>
 #include <totograph/exec/cuda/kernels/elementwise.hpp>
 #include <totograph/exec/cuda/kernels/kernel_call.hpp>
@@ -21,67 +21,6 @@
 
 namespace totograph::cuda {
 
-/// How a block computes `groups` times `skinny_n` columns of more than `skinny_m` rows at a time, `turns` times, and
-/// its shared memory.
-template <class Member, int groups, int turns>
-struct SkinnyTiles {
-    using K = typename Member::K;
-    using Chunks = skinny_detail::Chunks<Member>;
-    static constexpr int warps = Chunks::warps;
-    static constexpr int tiles = static_cast<int>((K::kernel.rows() + skinny_m - 1) / skinny_m);
-    static constexpr int rows = tiles * skinny_m;
-    static constexpr int factors = K::kernel.accumulators;
-    static constexpr int columns = groups * skinny_n;
-    /// Of accumulators in shared memory: odd multiples of eight, so that the lanes that store at a time do so to all
-    /// banks.
-    static constexpr int stride = groups % 2 == 1 ? columns : columns + skinny_n;
-
-    /// Neighbours that a thread finishes, and of how many rows.
-    static constexpr int lanes = lanes_of<K>(false, 2);
-    static constexpr int threads_per_row = columns / lanes;
-    static constexpr int rows_at_once = block_threads / threads_per_row;
-    static constexpr int rows_per_thread = (static_cast<int>(K::kernel.rows()) + rows_at_once - 1) / rows_at_once;
-
-    /// Registers of a thread: it has 255, of which addresses, the chain and what is between take some.
-    static constexpr int most_registers = 216;
-    /// For weights and accumulators.
-    static constexpr int weight_registers =
-        4 * groups * factors * (Chunks::per_warp + tiles) + Member::Arithmetic::part_registers * tiles;
-    /// For a chunk of the inputs, as they are stored and as they are kept.
-    static constexpr int eights = static_cast<int>((K::kernel.rows() + 7) / 8);
-    static constexpr int input_registers =
-        eights * static_cast<int>(sizeof(skinny_detail::InputPack<Member>) / sizeof(std::uint32_t));
-    static constexpr int kept_registers =
-        eights * static_cast<int>(sizeof(skinny_detail::KeptPack<Member>) / sizeof(std::uint32_t));
-    /// Chunks whose inputs a thread has on their way at a time: as many as registers hold.
-    static constexpr int chunks_together =
-        std::clamp((most_registers - weight_registers) / input_registers, 1, Chunks::per_warp);
-    /// Whether a thread keeps its inputs from turn to turn, and how many chunks are on their way then: those that
-    /// follow take the place that the others left.
-    static constexpr bool keeps_inputs =
-        turns > 1 && weight_registers + kept_registers* Chunks::per_warp <= most_registers;
-    static constexpr int chunks_to_keep_together =
-        input_registers == kept_registers
-            ? Chunks::per_warp
-            : std::clamp((most_registers - weight_registers - kept_registers * Chunks::per_warp) /
-                             (input_registers - kept_registers),
-                         1, Chunks::per_warp);
-
-    /// What the warps of a block found in one turn.
-    struct Turn {
-        float accumulators[warps][factors][rows][stride];
-        float squares[warps][rows];
-    };
-    /// Of two turns where there are some: warps go on while others read what was found.
-    Turn turn[turns > 1 ? 2 : 1];
-
-    static constexpr std::size_t shared_bytes =
-        sizeof(float) * warps * rows * (static_cast<std::size_t>(factors) * stride + 1) * (turns > 1 ? 2 : 1);
-    /// With the inputs of one chunk alone, some more registers may be taken.
-    static constexpr bool fits =
-        weight_registers + input_registers <= 240 && shared_bytes <= least_shared_bytes_of_block;
-};
-
 /// Some columns of one GEMM of more than `skinny_m` rows, by one block.
 template <class Member, class Reduction, int groups, int turns>
 class SkinnyTilesBlock {
@@ -91,7 +30,8 @@ class SkinnyTilesBlock {
     using Tiles = SkinnyTiles<Member, groups, turns>;
     using Turn = typename Tiles::Turn;
     using Weights = skinny_detail::Weights<Member, groups>;
-    using WeightPlaces = skinny_detail::WeightPlaces<Member, groups>;
+    using WeightPlaces = skinny_detail::WeightPlaces<Member>;
+    using Words = typename Member::Arithmetic::Words;
     using Chunks = skinny_detail::Chunks<Member>;
     using Arithmetic = typename Member::Arithmetic;
     using InputPack = skinny_detail::InputPack<Member>;
@@ -135,7 +75,8 @@ public:
 
         // Before the kernel before has ended: weights alone.
         Weights weights;
-        const void* last = skinny_detail::load_weights(WeightPlaces(call, thread, first_column), thread, weights);
+        const void* last =
+            skinny_detail::load_weights<Member, groups>(WeightPlaces(call, thread, first_column), thread, weights);
 
         wait_for_predecessor(last);
         launch_dependents();
@@ -288,14 +229,14 @@ private:
 
     static __device__ __forceinline__ void load_next_weights(const WeightPlaces& next, bool goes_on,
                                                              const ThreadPlace& thread, int j,
-                                                             uint4 (&weights)[factors][groups]) {
-        const bool exist = goes_on && Chunks::has_quarter(j, thread);
+                                                             Words (&weights)[factors][groups]) {
+        const bool exist = goes_on && WeightPlaces::exist(j, thread);
         const std::uint64_t policy = skinny_detail::weights_policy();
 #pragma unroll
         for (int a = 0; a < factors; ++a) {
 #pragma unroll
             for (int group = 0; group < groups; ++group) {
-                skinny_detail::load_weights_if(exist, next.at(j, a, group), policy, weights[a][group]);
+                next.load_if(exist, j, skinny_detail::columns_to<Member>(a, group), policy, weights[a][group]);
             }
         }
     }
@@ -330,10 +271,10 @@ private:
 
     template <class Element>
     static __device__ __forceinline__ void multiply_tile(const Pack<Element, Chunks::lane_k> (&x)[2],
-                                                         const uint4 (&weights)[factors][groups], int tile,
+                                                         const Words (&weights)[factors][groups], int tile,
                                                          Accumulators& accumulators) {
 #pragma unroll
-        for (int step = 0; step < 2; ++step) {
+        for (int step = 0; step < Arithmetic::steps; ++step) {
             const typename Arithmetic::template Rows<true, Element> part(x[0], x[1], step);
 #pragma unroll
             for (int a = 0; a < factors; ++a) {

@@ -29,6 +29,7 @@
 #include <totograph/exec/prepared_cache_report.hpp>
 #include <totograph/exec/row_major_weights.hpp>
 #include <totograph/exec/team.hpp>
+#include <totograph/exec/tf32_weights.hpp>
 #include <totograph/exec/weight_evaluator.hpp>
 #include <totograph/exec/weight_expression.hpp>
 #include <totograph/exec/weights.hpp>
@@ -175,25 +176,32 @@ PreparedCacheReport DeviceWeights<Storage>::cache_report() const {
 }
 
 template <class Storage>
-std::vector<DeviceTensor> DeviceWeights<Storage>::get(GraphView graph, std::span<const PreparedWeight> wanted,
+std::vector<DeviceTensor> DeviceWeights<Storage>::get(GraphView graph, std::span<const DeviceWeight> wanted,
                                                       const TensorSource& source, cpu::Evaluate evaluate) {
     const std::scoped_lock lock(entries_->mutex);
     int index = 0;
     check(cudaGetDevice(&index), "asking for the device in use");
     const std::string device = "device " + std::to_string(index) + "\n";
     Missing missing;
-    for (const PreparedWeight& weight : wanted) {
-        missing.expressions.emplace_back(graph, weight);
-        missing.keys.push_back(device + missing.expressions.back().text());
+    for (const DeviceWeight& own : wanted) {
+        missing.expressions.emplace_back(graph, own.weight);
+        missing.keys.push_back(device + (own.layout == WeightLayout::tf32_tiles ? "tf32 tiles\n" : "") +
+                               missing.expressions.back().text());
     }
-    // Weights of GEMMs first, next to each other: those that share an input can then be multiplied as one.
-    for (const bool packed : {true, false}) {
+    // Rows of GEMMs first, next to each other: those that share an input can then be multiplied as one.
+    const auto turn_of = [](const DeviceWeight& own) {
+        return own.layout == WeightLayout::tf32_tiles ? 1 : own.weight.packed ? 0 : 2;
+    };
+    for (const int turn : {0, 1, 2}) {
         for (std::size_t i = 0; i < wanted.size(); ++i) {
             const std::string& key = missing.keys[i];
-            if (wanted[i].packed == packed && !entries_->tensors.contains(key) && !missing.offsets.contains(key)) {
+            if (turn_of(wanted[i]) == turn && !entries_->tensors.contains(key) && !missing.offsets.contains(key)) {
                 missing.offsets[key] = missing.bytes;
                 missing.places.push_back(i);
-                missing.bytes += weights_detail::padded(row_major_bytes<Storage>(graph, wanted[i]));
+                missing.bytes += weights_detail::padded(
+                    wanted[i].layout == WeightLayout::tf32_tiles
+                        ? tf32_tiles_bytes(graph[wanted[i].weight.node].shape, wanted[i].weight.second_node >= 0)
+                        : row_major_bytes<Storage>(graph, wanted[i].weight));
             }
         }
     }
@@ -208,8 +216,8 @@ std::vector<DeviceTensor> DeviceWeights<Storage>::get(GraphView graph, std::span
 }
 
 template <class Storage>
-void DeviceWeights<Storage>::prepare(GraphView graph, std::span<const PreparedWeight> wanted,
-                                     const TensorSource& source, cpu::Evaluate evaluate, const Missing& missing) {
+void DeviceWeights<Storage>::prepare(GraphView graph, std::span<const DeviceWeight> wanted, const TensorSource& source,
+                                     cpu::Evaluate evaluate, const Missing& missing) {
     const auto begin = std::chrono::steady_clock::now();
     auto memory = std::make_shared<DeviceMemory>(missing.bytes);
     Uploader uploader(missing.bytes);
@@ -217,25 +225,33 @@ void DeviceWeights<Storage>::prepare(GraphView graph, std::span<const PreparedWe
     WeightEvaluator evaluator(graph, source, &team, DeviceMatmul(uploader, evaluate));
     PreparedCache cache(io::large_cache_folder(), source,
                         "rows, composed on a device, " + std::string(name(dtype_of<Storage>)));
+    PreparedCache cache_of_tiles(io::large_cache_folder(), source, "tf32 tiles, composed on a device");
     int last_layer = -1;
     for (const std::size_t i : missing.places) {
         // Layers share nothing but small constants; keeping one layer at a time bounds the memory.
-        const int layer = layer_of(graph, wanted[i].node);
+        const PreparedWeight& weight = wanted[i].weight;
+        const int layer = layer_of(graph, weight.node);
         if (layer != last_layer) {
             evaluator.forget();
             last_layer = layer;
         }
         const std::size_t offset = missing.offsets.at(missing.keys[i]);
-        write_row_major<Storage>(graph, wanted[i], evaluator, missing.expressions[i], cache,
-                                 weights_detail::UploaderSink{uploader, memory->data() + offset});
+        weights_detail::UploaderSink sink{uploader, memory->data() + offset};
+        if (wanted[i].layout == WeightLayout::tf32_tiles) {
+            write_tf32_tiles(graph, weight, evaluator, missing.expressions[i], cache_of_tiles, sink);
+        } else {
+            write_row_major<Storage>(graph, weight, evaluator, missing.expressions[i], cache, sink);
+        }
     }
     uploader.finish();
     for (const auto& [key, offset] : missing.offsets) {
         entries_->tensors[key] = {memory, memory->data() + offset};
     }
     entries_->bytes += missing.bytes;
-    entries_->cache_report.add(cache.report());
-    log(LogTopic::capture, [&] { return describe_preparation(missing.bytes, begin, cache.report()); });
+    PreparedCacheReport report = cache.report();
+    report.add(cache_of_tiles.report());
+    entries_->cache_report.add(report);
+    log(LogTopic::capture, [&] { return describe_preparation(missing.bytes, begin, report); });
 }
 
 }  // namespace totograph::cuda

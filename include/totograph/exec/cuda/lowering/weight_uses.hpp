@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+#include <totograph/core/dtype.hpp>
+#include <totograph/exec/cuda/lowering/launch.hpp>
+#include <totograph/exec/cuda/lowering/lowering.hpp>
+#include <totograph/exec/cuda/lowering/step_relations.hpp>
+#include <totograph/exec/cuda/runtime/precision.hpp>
+#include <totograph/exec/tf32_tile.hpp>
+#include <totograph/exec/weight_layout.hpp>
+#include <totograph/graph/facts.hpp>
+#include <totograph/graph/kernel.hpp>
+#include <totograph/graph/loop.hpp>
+#include <totograph/graph/plan/tables.hpp>
+#include <totograph/graph/unroll.hpp>
+
+namespace totograph::cuda {
+
+/// Whether the GEMMs of a launch read their weights as `Tf32Tile`s.
+constexpr bool reads_tf32_tiles(LaunchKind kind, Precision precision) {
+    return kind == LaunchKind::skinny && precision == Precision::tf32;
+}
+
+/// In which layouts a program reads a prepared weight.
+struct WeightUses {
+    bool rows = false;
+    bool tf32_tiles = false;
+
+    /// Calls `visit(layout)` for each.
+    template <class Visit>
+    constexpr void for_each(const Visit& visit) const {
+        if (rows) {
+            visit(WeightLayout::rows);
+        }
+        if (tf32_tiles) {
+            visit(WeightLayout::tf32_tiles);
+        }
+    }
+};
+
+/// Of each prepared weight of a program's table. One that GEMMs of few and of many rows read may be there in both.
+template <class Program, Precision precision>
+inline constexpr auto weight_uses = [] {
+    using Lowered = Lowering<Program, precision == Precision::bf16>;
+    std::array<WeightUses, Program::weights.size()> uses{};
+    for (std::size_t i = 0; i < uses.size(); ++i) {
+        uses[i].rows = !Program::weights[i].packed;
+    }
+    for (std::size_t entry = 0; entry < Lowered::count; ++entry) {
+        const Launch& launch = Lowered::at(entry);
+        for (int step = launch.first; step < launch.first + launch.count; ++step) {
+            if (lowering_detail::kernel_of<Program>(step).kind == KernelKind::gemm) {
+                const int weight = lowering_detail::step_of<Program>(step).weight.index;
+                WeightUses& use = uses[static_cast<std::size_t>(weight)];
+                (reads_tf32_tiles(launch.kind, precision) ? use.tf32_tiles : use.rows) = true;
+            }
+        }
+    }
+    return uses;
+}();
+
+/// Bytes of a prepared weight of a program's table.
+template <Precision precision>
+constexpr std::size_t weight_bytes(const ProgramTables& tables, std::size_t entry, WeightLayout layout) {
+    const PreparedWeight& weight = tables.weights[entry];
+    return layout == WeightLayout::tf32_tiles
+               ? tf32_tiles_bytes(tables.nodes[static_cast<std::size_t>(weight.node)].shape, weight.second_node >= 0)
+               : totograph::weight_bytes(tables, weight, precision == Precision::bf16 ? DType::bf16 : DType::f32);
+}
+
+/// Bytes of all prepared weights that a program reads.
+template <class Program, Precision precision>
+constexpr std::size_t weight_bytes() {
+    const ProgramTables tables = short_tables_of<Program>();
+    std::size_t bytes = 0;
+    for (std::size_t i = 0; i < tables.weights.size(); ++i) {
+        weight_uses<Program, precision>[i].for_each([&](WeightLayout layout) {
+            const int times = tables.loops.times_of(&Loop::weights, static_cast<int>(i));
+            bytes += static_cast<std::size_t>(times) * weight_bytes<precision>(tables, i, layout);
+        });
+    }
+    return bytes;
+}
+
+/// Adds the prepared weights of a program, each in whole blocks of so many bytes.
+template <class Program, Precision precision>
+constexpr void add_weights(DistinctWeights& weights, std::size_t block) {
+    const ProgramTables tables = short_tables_of<Program>();
+    for_each_weight(tables, [&](std::uint64_t identity, std::size_t entry) {
+        weight_uses<Program, precision>[entry].for_each([&](WeightLayout layout) {
+            const std::size_t bytes = weight_bytes<precision>(tables, entry, layout);
+            weights.add(layout == WeightLayout::rows ? identity : ~identity, (bytes + block - 1) / block * block);
+        });
+    });
+}
+
+}  // namespace totograph::cuda

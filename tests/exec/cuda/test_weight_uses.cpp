@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+// In which layouts programs read their weights, and what these take. No device is needed, and no CUDA.
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+#include <doctest/doctest.h>
+
+#include <totograph/core/dtype.hpp>
+#include <totograph/core/shape.hpp>
+#include <totograph/exec/cuda/explain/explain_words.hpp>
+#include <totograph/exec/cuda/lowering/lowering.hpp>
+#include <totograph/exec/cuda/lowering/weight_uses.hpp>
+#include <totograph/exec/cuda/runtime/device_traits.hpp>
+#include <totograph/exec/cuda/runtime/execution.hpp>
+#include <totograph/exec/cuda/runtime/precision.hpp>
+#include <totograph/exec/tf32_tile.hpp>
+#include <totograph/graph/facts.hpp>
+#include <totograph/graph/program.hpp>
+#include <totograph/graph/recorder.hpp>
+#include <totograph/graph/unroll.hpp>
+
+#include "exec/cuda/loop_models.hpp"
+
+using namespace totograph;
+using namespace totograph::cuda;
+
+namespace {
+
+constexpr Index n = 48;
+constexpr Index k = 40;
+
+/// A weight that few rows are multiplied by, one for many rows, and one for both; and a bias.
+struct FewAndMany {
+    static constexpr void record(Recorder& r) {
+        const Tensor few = r.state("few", {8, k});
+        const Tensor many = r.state("many", {500, k});
+        const auto weight = [&](std::string_view name) { return r.weight(name, {n, k}); };
+        r.store(r.state("a", {8, n}), linear(few, weight("of_few"), r.weight("bias", {n})));
+        r.store(r.state("b", {500, n}), linear(many, weight("of_many")));
+        r.store(r.state("c", {8, n}), tanh(linear(few, weight("of_both"))));
+        r.store(r.state("d", {500, n}), tanh(linear(many, weight("of_both"))));
+    }
+};
+/// The same weights, of few rows alone.
+struct Few {
+    static constexpr void record(Recorder& r) {
+        const Tensor few = r.state("few", {8, k});
+        r.store(r.state("a", {8, n}), linear(few, r.weight("of_few", {n, k})));
+        r.store(r.state("c", {8, n}), linear(few, r.weight("of_many", {n, k})));
+    }
+};
+
+template <Precision precision>
+struct Layouts {
+    using Chosen = LoweredProgram<Program<FewAndMany>, precision == Precision::bf16>;
+    static constexpr auto uses = weight_uses<Chosen, precision>;
+    static constexpr std::size_t tiled =
+        std::count_if(uses.begin(), uses.end(), [](const WeightUses& use) { return use.tf32_tiles; });
+    static constexpr std::size_t rows =
+        std::count_if(uses.begin(), uses.end(), [](const WeightUses& use) { return use.rows; });
+};
+
+constexpr std::size_t rows_in_f32 = n * k * sizeof(float);
+constexpr std::size_t bias_bytes = n * sizeof(float);
+constexpr std::size_t tiles = n / 8 * 2 * sizeof(Tf32Tile);  // k of 40 takes two tiles
+
+}  // namespace
+
+TEST_CASE("weights of few rows lie in tiles in tf32 alone, and in rows as well where many rows read them") {
+    CHECK(Layouts<Precision::bf16>::tiled == 0);
+    CHECK(Layouts<Precision::f32>::tiled == 0);
+    CHECK(Layouts<Precision::tf32>::tiled == 2);
+    CHECK(Layouts<Precision::f32>::rows == 4);
+    CHECK(Layouts<Precision::tf32>::rows == 3);
+}
+
+TEST_CASE("bytes of weights are those of the layouts in which programs read them") {
+    using Both = LoweredProgram<Program<FewAndMany>, false>;
+    using Alone = LoweredProgram<Program<Few>, false>;
+    CHECK(weight_bytes<Both, Precision::f32>() == 3 * rows_in_f32 + bias_bytes);
+    CHECK(weight_bytes<Both, Precision::tf32>() == 2 * rows_in_f32 + 2 * tiles + bias_bytes);
+    CHECK(weight_bytes<Alone, Precision::tf32>() == 2 * tiles);
+    CHECK(weight_bytes<LoweredProgram<Program<Few>, true>, Precision::bf16>() == rows_in_f32);
+
+    // Of several programs a weight is there once in each layout, in whole blocks.
+    const auto together = [](auto... add) {
+        DistinctWeights weights;
+        (add(weights), ...);
+        return weights.bytes();
+    };
+    const auto both = [](DistinctWeights& weights) { add_weights<Both, Precision::tf32>(weights, 256); };
+    const auto alone = [](DistinctWeights& weights) { add_weights<Alone, Precision::tf32>(weights, 256); };
+    constexpr std::size_t block = 256;
+    static_assert(tiles % block == 0 && rows_in_f32 % block == 0 && bias_bytes < block);
+    CHECK(together(both) == 2 * rows_in_f32 + 2 * tiles + block);
+    CHECK(together(both, both) == together(both));
+    CHECK(together(both, alone) == together(both) + tiles);
+}
+
+TEST_CASE("weights of a loop are counted for all of its iterations") {
+    using Layers = LoweredProgram<Program<loop_models::Stack<12, 8>>, false>;
+    // The scales of norms are folded into weights; two biases are left.
+    constexpr std::size_t of_layer = 4 * Tf32Tile::bytes_of(512, 512) + 2 * 512 * sizeof(float);
+    CHECK(weight_bytes<Layers, Precision::tf32>() == 12 * of_layer);
+    CHECK(weight_bytes<Layers, Precision::f32>() == weight_bytes(short_tables_of<Layers>()));
+}
+
+TEST_CASE("explain counts the bytes of tiles that are read") {
+    const auto facts = []<Precision precision>() {
+        return explain_detail::LaunchList::of<Program<Few>, precision>(compiled_for, Execution{});
+    };
+    const auto in_f32 = facts.operator()<Precision::f32>();
+    const auto in_tf32 = facts.operator()<Precision::tf32>();
+    const auto fewer = static_cast<Index>(2 * (rows_in_f32 - tiles));
+    CHECK(in_f32.facts().bytes_read - in_tf32.facts().bytes_read == fewer);
+    CHECK(static_cast<Index>(in_f32.weight_bytes() - in_tf32.weight_bytes()) == fewer);
+}
