@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include <totograph/totograph.hpp>
@@ -106,6 +107,38 @@ TEST_CASE("a path is the same beside others, in parts, and from a history that i
     CandleOptions other = more;
     other.seed = 12;
     CHECK(all_values(forecaster().forecast(symbols, other), 0) != all_values(together, 0));
+}
+
+TEST_CASE("what paths have in common of a window that slides is computed once, and changes no path") {
+    constexpr tg::Bucket several = tg::kronos::candle_bucket(3, 14, 10, 3);
+    constexpr tg::Bucket one = tg::kronos::candle_bucket(1, 14, 10, 1);
+    using Shared = tg::kronos::SharedWindow<tg::kronos::Parts<Model, several>>;
+    static_assert(std::is_same_v<Shared, tg::kronos::Window<tg::kronos::Parts<Model, several>>>);
+    static_assert(!std::is_same_v<tg::kronos::SharedWindow<tg::kronos::Parts<Model, one>>,
+                                  tg::kronos::Window<tg::kronos::Parts<Model, one>>>);
+    const auto weights = kronos_fixture::load<Model>("head_of_52");
+    tg::kronos::CandleForecaster<Model, several> of_several(weights);
+    tg::kronos::CandleForecaster<Model, one> of_one(weights);
+    // The last one has fewer candles than a path's own rows.
+    const Symbol first(14, 10, 0);
+    const Symbol second(11, 10, 1);
+    const Symbol third(Shared::own - 6, 10, 2);
+    const std::array symbols{first.candles(), second.candles(), third.candles()};
+    CandleOptions paths = options;
+    paths.paths = 3;
+    const CandleForecast together = of_several.forecast(symbols, paths);
+    for (std::uint32_t number = 0; number < 3; ++number) {
+        CAPTURE(number);
+        CandleOptions alone = paths;
+        alone.first_series = number;
+        const std::vector<float> expected = all_values(of_one.forecast(symbols[number], alone), 0);
+        const std::vector<float> found = all_values(together, number);
+        REQUIRE(found.size() == expected.size());
+        for (std::size_t i = 0; i < found.size(); ++i) {
+            // Ids are the same; statistics and reconstruction are those of one program.
+            CHECK(found[i] == doctest::Approx(expected[i]).epsilon(1e-5));
+        }
+    }
 }
 
 TEST_CASE("a shorter horizon is the beginning of a longer one") {

@@ -87,6 +87,14 @@ public:
         const Tensor s1 = ids_from(frame(states::frame_s1), first, count);
         return {s1, ids_from(frame(states::frame_s2), first, count)};
     }
+    /// Those of the first path, where all paths have the same: `[batch, 1, 1, count]`.
+    [[nodiscard]] constexpr Ids common_window(Tensor first, Index count) const {
+        const auto of_first = [&](std::string_view name) {
+            return ids_from(slice(frame(name), 1, 0, 1), first, count);
+        };
+        const Tensor s1 = of_first(states::frame_s1);
+        return {s1, of_first(states::frame_s2)};
+    }
     [[nodiscard]] constexpr Tensor window_stamps(Tensor first, Index count) const {
         return stamps_from(frame_stamps(), first, count);
     }

@@ -17,6 +17,7 @@
 #include <totograph/models/kronos/scaling.hpp>
 #include <totograph/models/kronos/states.hpp>
 #include <totograph/models/kronos/tokenizer.hpp>
+#include <totograph/models/kronos/window.hpp>
 #include <totograph/nn/attention.hpp>
 
 namespace totograph::kronos {
@@ -175,41 +176,35 @@ private:
 };
 
 /// Draws one candle after the last one from the window alone, which has moved: every position is another one, so that
-/// nothing of earlier steps can be kept, as in the reference.
+/// nothing of earlier steps can be kept, as in the reference. What all paths have in common, the window's part of the
+/// context, is computed once: attention is causal, so that its rows know nothing of what was drawn.
 template <KronosModel Model, Bucket bucket>
 struct Slide {
     using Parts = kronos::Parts<Model, bucket>;
 
     static constexpr void record(Recorder& r) {
-        constexpr Index window = Parts::config.max_context;
         const Inputs<Parts> in(r);
-        const IdStates<Parts> ids(in);
-        const Tensor end = in.length() + in.step();
-        const Tensor seen = minimum(end, static_cast<double>(window));
-        const Tensor first = end - seen;
-        const typename Predictor::Rotation rotation(r, window);
-        Tensor x =
-            Predictor::embed_ids(ids.window(first, window)) + Predictor::embed_times(ids.window_stamps(first, window));
-        x = repeat(Parts::config.predictor.n_layers, x, [&](Tensor input, LayerIndex number) {
+        const Window rows(in);
+        const typename Predictor::Rotation rotation(rows.positions());
+        const Tensor x = repeat(Parts::config.predictor.n_layers, rows.embed(), [&](Tensor input, LayerIndex number) {
             const auto layer = Predictor::layer(r, number);
             const Tensor result = layer.record(input, [&](const nn::QueryKeyValue& projected) {
-                const auto rotated = rotation.apply(projected);
-                return layer.attention.causal(rotated.query, rotated.key, rotated.value, seen);
+                return rows.attend(rotation.apply(projected), layer.attention.options());
             });
-            return r.bound(result, 3, states::asked_tokens);
+            return rows.bound(result);
         });
         const Tensor context = Predictor::norm(x);
         const nn::QueryKeyValue of_dependency = Predictor::dependency_keys(context);
-        r.bound(of_dependency.key, 3, states::asked_tokens);
-        r.bound(of_dependency.value, 3, states::asked_tokens);
-        NextCandle<Parts>(in).record(take(context, 3, seen - 1.0), in.step(), [&](Tensor query) {
-            return nn::attention(query, {of_dependency.key, of_dependency.value, seen},
-                                 Predictor::dependency_options());
+        rows.bound(of_dependency.key);
+        rows.bound(of_dependency.value);
+        NextCandle<Parts>(in).record(rows.newest(context), in.step(), [&](Tensor query) {
+            return rows.attend_to_all(query, of_dependency, Predictor::dependency_options());
         });
     }
 
 private:
     using Predictor = kronos::Predictor<Parts>;
+    using Window = kronos::Window<Parts>;
 };
 
 /// From the ids that were drawn to candles on the scale of the series.
