@@ -76,6 +76,10 @@ TEST_CASE("tf32: numbers are rounded to the nearest, ties away from zero") {
     CHECK(tf32_bits(std::bit_cast<float>(0x3f800fffU)) == 0x3f800000U);
     CHECK(tf32_bits(std::bit_cast<float>(0x3fffffffU)) == 0x40000000U);  // into the next exponent
     CHECK(tf32_bits(infinity) == 0x7f800000U);
+    CHECK(tf32_bits(std::numeric_limits<float>::max()) == 0x7f800000U);
+    for (const std::uint32_t nan : {0x7fc00000U, 0x7fffffffU, 0x7f800001U, 0xffffffffU}) {
+        CHECK(tf32_bits(std::bit_cast<float>(nan)) == 0x7fc00000U);
+    }
     for (std::size_t i = 0; i < 1000; ++i) {
         const float value = MadeUpTensors::value("numbers", i) * std::ldexp(1.0F, static_cast<int>(i % 60) - 30);
         CAPTURE(value);

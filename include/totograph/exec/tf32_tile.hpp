@@ -12,9 +12,10 @@
 namespace totograph {
 
 /// A float rounded to tf32, to the nearest, ties away from zero, as `cvt.rna.tf32.f32` rounds it: an f32 whose 13 lower
-/// bits are zero.
+/// bits are zero. NaN is NaN.
 constexpr std::uint32_t tf32_bits(float value) noexcept {
-    return (std::bit_cast<std::uint32_t>(value) + 0x1000U) & 0xffffe000U;
+    const auto bits = std::bit_cast<std::uint32_t>(value);
+    return (bits & 0x7fffffffU) > 0x7f800000U ? 0x7fc00000U : (bits + 0x1000U) & 0xffffe000U;
 }
 
 /// Eight columns by 32 neighbours in k, as a warp reads them: eight neighbours of a column are those of one lane, which

@@ -22,6 +22,9 @@ struct ForecastSizes {
     bool known_future;
     Index block;       ///< Patches that the first program forecasts: all, unless the family says otherwise.
     Index unread = 0;  ///< Tokens behind those of the first program that it forecasts from: 0, unless it says so.
+    /// Where a program has rows that all samples share, and behind these some of each sample: how many.
+    Index shared_rows = 0;
+    Index own_rows = 0;
 
     /// @param patch       steps of a patch
     /// @param tokens      put before the patches of each variate
@@ -49,6 +52,8 @@ struct ForecastSizes {
     [[nodiscard]] constexpr Index first_tokens(Index context, Index patches) const {
         return context + (patches < block ? patches : block) - unread;
     }
+    /// Rows of such a program that a forecast of so many samples needs.
+    [[nodiscard]] constexpr Index rows_of(Index asked_samples) const { return shared_rows + own_rows * asked_samples; }
     /// Patches of context and forecast together.
     [[nodiscard]] constexpr Index all_patches() const { return context_patches + steps; }
 };

@@ -41,8 +41,9 @@ enum Request : std::int8_t {
     asked_tokens,     ///< Both together.
     /// Those that the first program reads: positions, and patches of the first block.
     asked_first_tokens,
+    asked_rows,  ///< Of a program with rows that all samples share, and behind these some of each (`ForecastSizes`).
 };
-inline constexpr Index request_size = asked_first_tokens;
+inline constexpr Index request_size = asked_rows;
 
 /// The bounds of rows `[batch, samples, variates, positions, width]`.
 /// @param positions  the bound of that axis

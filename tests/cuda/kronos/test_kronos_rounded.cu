@@ -17,6 +17,15 @@ TEST_CASE("sliding_window, bf16") {
     check_cuda_rounded<sliding_window, Precision::bf16>("sliding_window", 3e-2);
 }
 
+// Here the window's rows that all paths have in common are computed once.
+TEST_CASE("no_volume, bf16") {
+    check_cuda_rounded<no_volume, Precision::bf16>("no_volume", 3e-2);
+}
+
+TEST_CASE("no_volume, tf32") {
+    check_cuda_rounded<no_volume, Precision::tf32>("no_volume", 4e-3);
+}
+
 TEST_CASE("one_series, tf32") {
     check_cuda_rounded<one_series, Precision::tf32>("one_series", 4e-3);
 }

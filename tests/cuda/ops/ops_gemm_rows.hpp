@@ -27,6 +27,7 @@ using FewRows =
                Row<"elementwise, then linear, 5 rows", PointwiseInput<5, 64, 48>>,
                Row<"side by side, then linear, 5 rows", ConcatenatedInput<5, 64, 48>>,
                Row<"norm and pair, k of 84, 3 rows", Gated<3, 84, 64>>,
+               Row<"norm and pair, k of 1372, 9 rows", Gated<9, 1372, 64>>,
                Row<"elementwise of sums, then linear, 3 rows", PointwiseOfSums<3, 64, 48>>>;
 
 /// Skinny GEMMs of 17 to 64 rows, in tiles; in bf16 some of more than 48 are computed by small tiles.
@@ -39,7 +40,8 @@ using TiledRows = std::tuple<
     Row<"GEMMs of two widths in turns, 19 rows", WideAndNarrow<19, 2048, 2048>>,
     Row<"norm and pair, 33 rows", Gated<33, 512, 1024>>, Row<"rotated into caches, 35 rows", IntoCaches<5, 7>>,
     Row<"linear, 40 rows", Linear<40, 64, 3584>>, Row<"linear, k of 5464, 18 rows", Linear<18, 5464, 64>>,
-    Row<"norm and pair, k of 88, 18 rows", Gated<18, 88, 688>>,
+    Row<"norm and pair, k of 88, 18 rows", Gated<18, 88, 688>>, Row<"linear, k of 1372, 24 rows", Linear<24, 1372, 64>>,
+    Row<"norm and pair in turns, k of 1372, 24 rows", Gated<24, 1372, 1384>>,
     Row<"norms and residuals, 40 rows", NormsAndResiduals<40>>,
     Row<"elementwise, then linear, 40 rows", PointwiseInput<40, 96, 64>>,
     Row<"GEMMs of two widths, 45 rows", WideAndNarrow<45, 160, 1024>>,

@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // In which layouts programs read their weights, and what these take. No device is needed, and no CUDA.
 #include <algorithm>
-#include <array>
 #include <cstddef>
-#include <string>
-#include <string_view>
 
 #include <doctest/doctest.h>
 
@@ -23,28 +20,18 @@
 #include <totograph/graph/unroll.hpp>
 
 #include "exec/cuda/loop_models.hpp"
+#include "exec/cuda/weight_models.hpp"
 
 using namespace totograph;
 using namespace totograph::cuda;
 
 namespace {
 
-constexpr Index n = 48;
-constexpr Index k = 40;
+using weight_models::FewAndMany;
+using weight_models::k;
+using weight_models::n;
 
-/// A weight that few rows are multiplied by, one for many rows, and one for both; and a bias.
-struct FewAndMany {
-    static constexpr void record(Recorder& r) {
-        const Tensor few = r.state("few", {8, k});
-        const Tensor many = r.state("many", {500, k});
-        const auto weight = [&](std::string_view name) { return r.weight(name, {n, k}); };
-        r.store(r.state("a", {8, n}), linear(few, weight("of_few"), r.weight("bias", {n})));
-        r.store(r.state("b", {500, n}), linear(many, weight("of_many")));
-        r.store(r.state("c", {8, n}), tanh(linear(few, weight("of_both"))));
-        r.store(r.state("d", {500, n}), tanh(linear(many, weight("of_both"))));
-    }
-};
-/// The same weights, of few rows alone.
+/// Two of its weights, of few rows alone.
 struct Few {
     static constexpr void record(Recorder& r) {
         const Tensor few = r.state("few", {8, k});

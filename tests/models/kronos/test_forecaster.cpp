@@ -127,6 +127,18 @@ TEST_CASE("what paths have in common of a window that slides is computed once, a
     CandleOptions paths = options;
     paths.paths = 3;
     const CandleForecast together = of_several.forecast(symbols, paths);
+    // Of fewer paths, the rows of others are left out, and each path has the same bits.
+    CandleOptions two = paths;
+    two.paths = 2;
+    const CandleForecast fewer = of_several.forecast(symbols, two);
+    for (std::uint32_t number = 0; number < 3; ++number) {
+        for (Index path = 0; path < 2; ++path) {
+            for (Index step = 0; step < 10; ++step) {
+                CHECK(fewer.value(Column::close, path, step, number) ==
+                      together.value(Column::close, path, step, number));
+            }
+        }
+    }
     for (std::uint32_t number = 0; number < 3; ++number) {
         CAPTURE(number);
         CandleOptions alone = paths;

@@ -177,6 +177,9 @@ private:
     template <std::size_t which>
     using LoweringAt = typename Memory::template LoweringAt<which>;
 
+    /// How weights lie but for those of skinny GEMMs.
+    static constexpr WeightLayout rows = WeightLayout::rows;
+
     /// When a launch runs.
     struct Turn {
         cudaStream_t stream;
@@ -203,13 +206,13 @@ private:
     /// @param first_column  of `step` among those of all GEMMs of the launch
     template <std::size_t which>
     [[nodiscard]] GemmPointers pointers_of(const Launch& launch, LoopTurn turn, int step, Index first_column) const {
-        const KernelCall call = memory_.template call_of<which>(launch.first_gemm(), turn);
+        const KernelCall call = memory_.template call_of<which>(launch.first_gemm(), turn, rows);
         const auto operand = [&](int index) {
             return index < 0 ? nullptr : static_cast<const float*>(call.operands[static_cast<std::size_t>(index)].base);
         };
         GemmPointers pointers;
         pointers.input = streams<which> && !launch.gemm.input_is_bf16 ? memory_.stored_input() : call.input.base;
-        pointers.weight = memory_.template weight_of<which>(step, turn);
+        pointers.weight = memory_.template weight_of<which>(step, turn, rows);
         if (launch.direct.is_possible) {
             pointers.output = call.output.base;
             pointers.residual = operand(launch.direct.residual);
@@ -225,7 +228,7 @@ private:
     template <std::size_t which, class Visit>
     void for_each_gemm(const Launch& launch, LoopTurn turn, const Visit& visit) const {
         using Program = ProgramAt<which>;
-        const auto weight_of = [&](int step) { return memory_.template weight_of<which>(step, turn); };
+        const auto weight_of = [&](int step) { return memory_.template weight_of<which>(step, turn, rows); };
         constexpr std::size_t element_bytes = sizeof(typename Memory::template Storage<which>);
         for (const GemmPart& part : parts_of_gemms<Program>(launch, element_bytes, weight_of)) {
             const GemmPointers pointers = pointers_of<which>(launch, turn, part.first, part.begin);
@@ -263,7 +266,7 @@ private:
     void launch_one(const Turn& turn) const {
         using At = LaunchAt<ProgramAt<which>, streams<which>, entry>;
         constexpr LaunchKind kind = At::launch.kind;
-        const auto call = [&](int step) { return memory_.template call_of<which>(step, turn.loops); };
+        const auto call = [&](int step) { return memory_.template call_of<which>(step, turn.loops, rows); };
         if constexpr (kind == LaunchKind::step) {
             launch_step<typename At::template KernelAt<0>, precision_at<which>>(launcher_, device_,
                                                                                 call(At::launch.first), turn.stream);
@@ -271,7 +274,7 @@ private:
             launch_sequence<LoweringAt<which>, At>(launcher_, device_, call, turn.stream);
         } else if constexpr (kind == LaunchKind::skinny) {
             constexpr WeightLayout layout =
-                reads_tf32_tiles(kind, precision_at<which>) ? WeightLayout::tf32_tiles : WeightLayout::rows;
+                reads_tf32_tiles(kind, precision_at<which>) ? WeightLayout::tf32_tiles : rows;
             const auto skinny_call = [&](int step) {
                 return memory_.template call_of<which>(step, turn.loops, layout);
             };
@@ -289,8 +292,8 @@ private:
         constexpr int first = At::launch.first;
         constexpr int gemm = At::launch.first_gemm();
         const GemmChoice& choice = choices_[which][turn.launch];
-        const auto call = [&](int step) { return memory_.template call_of<which>(step, turn.loops); };
-        const auto weight = [&](int step) { return memory_.template weight_of<which>(step, turn.loops); };
+        const auto call = [&](int step) { return memory_.template call_of<which>(step, turn.loops, rows); };
+        const auto weight = [&](int step) { return memory_.template weight_of<which>(step, turn.loops, rows); };
         if constexpr (streams<which> && !group.input_is_bf16) {
             if (choice.converts_input) {
                 launch_conversion<At>(launcher_, device_, call(first), memory_.stored_input(), turn.stream);
@@ -358,14 +361,14 @@ private:
     void launch_cluster(const Turn& turn) const {
         using Group = typename ClusterGroupOf<ProgramAt<which>, streams<which>, entry>::type;
         constexpr const Launch& launch = LaunchAt<ProgramAt<which>, streams<which>, entry>::launch;
-        const KernelCall call = memory_.template call_of<which>(launch.first, turn.loops);
+        const KernelCall call = memory_.template call_of<which>(launch.first, turn.loops, rows);
         KernelCall norm;
         if constexpr (Group::has_norm) {
             const Loops::Place next = ProgramAt<which>::loops.step_behind(launch.first + launch.count, turn.loops);
-            norm = memory_.template call_of<which>(next.entry, next.turn);
+            norm = memory_.template call_of<which>(next.entry, next.turn, rows);
         }
         launch_sm90_cluster<Group>(launcher_, call.input.base,
-                                   memory_.template weight_of<which>(launch.first, turn.loops), call, norm,
+                                   memory_.template weight_of<which>(launch.first, turn.loops, rows), call, norm,
                                    memory_.stored_input(), turn.stream);
     }
 
@@ -375,7 +378,7 @@ private:
         using At = LaunchAt<ProgramAt<which>, streams<which>, entry>;
         constexpr int norms = At::launch.norms();
         const Accumulator<which>* const accumulators = memory_.template accumulators<which>();
-        const auto call = [&](int step) { return memory_.template call_of<which>(step, turn.loops); };
+        const auto call = [&](int step) { return memory_.template call_of<which>(step, turn.loops, rows); };
         if constexpr (At::launch.draws.is_possible) {
             constexpr int draw = At::launch.count - 1;
             using Draw = typename At::template KernelAt<draw>;

@@ -138,7 +138,7 @@ public:
 
     /// The weights of a step that is a GEMM.
     template <std::size_t which>
-    [[nodiscard]] const std::byte* weight_of(int step, LoopTurn turn, WeightLayout layout = WeightLayout::rows) const {
+    [[nodiscard]] const std::byte* weight_of(int step, LoopTurn turn, WeightLayout layout) const {
         return prepared<which>(lowering_detail::step_of<ProgramAt<which>>(step).weight.index, turn, layout);
     }
 
@@ -147,7 +147,7 @@ public:
     /// @param turn    when it runs
     /// @param layout  in which it reads the weights of a GEMM
     template <std::size_t which>
-    [[nodiscard]] KernelCall call_of(int step, LoopTurn turn, WeightLayout layout = WeightLayout::rows) const {
+    [[nodiscard]] KernelCall call_of(int step, LoopTurn turn, WeightLayout layout) const {
         using Program = ProgramAt<which>;
         const Step& called = lowering_detail::step_of<Program>(step);
         const Kernel& kernel = lowering_detail::kernel_of<Program>(step);
@@ -217,7 +217,7 @@ private:
     }
 
     template <std::size_t which>
-    [[nodiscard]] const std::byte* prepared(int weight, LoopTurn turn, WeightLayout layout = WeightLayout::rows) const {
+    [[nodiscard]] const std::byte* prepared(int weight, LoopTurn turn, WeightLayout layout) const {
         const int index = ProgramAt<which>::loops.at(&Loop::weights, weight, turn);
         return prepared_[which][static_cast<std::size_t>(index)].in(layout).data;
     }
@@ -227,7 +227,9 @@ private:
         using Program = ProgramAt<which>;
         std::byte* base = nullptr;
         switch (reference.space) {
-            case Space::weight: base = const_cast<std::byte*>(prepared<which>(reference.index, turn)); break;
+            case Space::weight:
+                base = const_cast<std::byte*>(prepared<which>(reference.index, turn, WeightLayout::rows));
+                break;
             case Space::state: base = data() + States::template offset_of<Program>(reference.index, turn); break;
             case Space::arena:
                 base = data() + States::bytes + Program::buffers[static_cast<std::size_t>(reference.index)].offset;

@@ -174,8 +174,8 @@ TOTOGRAPH_INLINE void InputStates::fill_request(const Bucket& request, Index con
     const Index positions = context_patches > 0 ? sizes_.prepended + context_patches : 0;
     const Index tokens = positions > 0 ? positions + patches : 0;
     const Index first_tokens = positions > 0 ? sizes_.first_tokens(positions, patches) : 0;
-    for (const Index size :
-         {request.batch, request.variates, request.horizon, values, positions, patches, tokens, first_tokens}) {
+    for (const Index size : {request.batch, request.variates, request.horizon, values, positions, patches, tokens,
+                             first_tokens, sizes_.rows_of(values)}) {
         *to++ = static_cast<std::int32_t>(size);
     }
 }

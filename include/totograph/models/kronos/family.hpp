@@ -22,6 +22,7 @@
 #include <totograph/models/kronos/parts.hpp>
 #include <totograph/models/kronos/programs.hpp>
 #include <totograph/models/kronos/states.hpp>
+#include <totograph/models/kronos/window.hpp>
 
 namespace totograph::kronos {
 
@@ -66,7 +67,13 @@ struct Family {
     static constexpr CheckpointRules checkpoint = checkpoint_rules;
     static constexpr Bucket smallest_bucket = candle_bucket(1, 1, 1, 1);
 
-    static constexpr ForecastSizes sizes(const Bucket& bucket) { return {bucket, 1}; }
+    static constexpr ForecastSizes sizes(const Bucket& bucket) {
+        ForecastSizes result{bucket, 1};
+        const WindowRows rows = rows_of_window(Model::config, result.steps);
+        result.shared_rows = rows.common;
+        result.own_rows = rows.own;
+        return result;
+    }
 
     static constexpr Index rows(const Bucket& bucket) {
         return bucket.batch * (bucket.context + bucket.samples * bucket.horizon);

@@ -176,8 +176,8 @@ private:
 };
 
 /// Draws one candle after the last one from the window alone, which has moved: every position is another one, so that
-/// nothing of earlier steps can be kept, as in the reference. What all paths have in common, the window's part of the
-/// context, is computed once: attention is causal, so that its rows know nothing of what was drawn.
+/// nothing of earlier steps can be kept, as in the reference. All but the last candles are the same for all paths:
+/// attention is causal, so that their rows know nothing of what was drawn, and are computed once.
 template <KronosModel Model, Bucket bucket>
 struct Slide {
     using Parts = kronos::Parts<Model, bucket>;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <algorithm>
 #include <type_traits>
 
 #include <totograph/core/dtype.hpp>
@@ -9,6 +8,7 @@
 #include <totograph/forecast/bucket.hpp>
 #include <totograph/graph/attention.hpp>
 #include <totograph/graph/recorder.hpp>
+#include <totograph/models/kronos/config.hpp>
 #include <totograph/models/kronos/ids.hpp>
 #include <totograph/models/kronos/inputs.hpp>
 #include <totograph/models/kronos/parts.hpp>
@@ -20,8 +20,18 @@
 
 namespace totograph::kronos {
 
+/// How many rows all paths share, and how many each path has for itself.
+struct WindowRows {
+    Index common;
+    Index own;  ///< Candles of a path, when it has the most that a step reads.
+};
+constexpr WindowRows rows_of_window(const KronosConfig& config, Index horizon) {
+    return {config.max_context - (horizon - 1), horizon - 1};
+}
+
 /// Rows of the candles in the window, `[batch, 1, 1, rows, width]`: those that all paths share, then each path's
-/// last `own` ones. Of a series that is shorter, the last ones of either part hold nothing.
+/// last `own` ones. Of a series that is shorter, rows in common from number `common_` on hold no candle, nor do own
+/// ones behind `newest_`: they may be NaN, and no attention sees them.
 template <class Parts>
 class SharedWindow {
     using Predictor = kronos::Predictor<Parts>;
@@ -29,8 +39,9 @@ class SharedWindow {
     static constexpr Index window = Parts::config.max_context;
 
 public:
-    static constexpr Index own = std::min(window, Parts::horizon - 1);  ///< Candles of a path, when it has the most.
-    static constexpr Index common = window - own;
+    static constexpr WindowRows rows = rows_of_window(Parts::config, Parts::horizon);
+    static constexpr Index own = rows.own;
+    static constexpr Index common = rows.common;
 
     constexpr explicit SharedWindow(const Inputs<Parts>& in)
         : in_(in),
@@ -66,9 +77,13 @@ public:
     }
 
     [[nodiscard]] constexpr Tensor attend(const nn::QueryKeyValue& x, const nn::AttentionOptions& options) const {
+        for (const Tensor rows_of_x : {x.query, x.key, x.value}) {
+            bound(rows_of_x);
+        }
         const nn::KeysAndValues prefix = keys_in_common(x);
+        const Tensor of_own = nn::cached_attention(of_paths(x.query), prefix, own_keys(x), options);
         return join(nn::attention(of_common(x.query), prefix, options),
-                    nn::cached_attention(of_paths(x.query), prefix, own_keys(x), options));
+                    in_.recorder().bound(of_own, 1, states::asked_values));
     }
     /// Of a query for each path, which sees all that the window has.
     [[nodiscard]] constexpr Tensor attend_to_all(Tensor query, const nn::QueryKeyValue& x,
@@ -84,7 +99,7 @@ public:
     /// The newest row of each path, `[batch, samples, 1, 1, width]`.
     [[nodiscard]] constexpr Tensor newest(Tensor x) const { return take(of_paths(x), 3, newest_); }
 
-    static constexpr Tensor bound(Tensor x) { return x; }
+    static constexpr Tensor bound(Tensor x) { return x.recorder().bound(x, 3, states::asked_rows); }
 
 private:
     static constexpr Tensor seen(const Inputs<Parts>& in) {

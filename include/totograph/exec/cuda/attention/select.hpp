@@ -38,6 +38,8 @@ struct AttentionLimits {
     /// So many queries keep a device busy with a block each (`bench_cuda`, `one_patch`: its steps take blocks; the
     /// prefill of `readme` and its samples take tiles). The number itself was not measured.
     static constexpr Index block_most_queries = 512;
+    /// The same where all keys are read at once: of a tile, most queries and keys would be empty.
+    static constexpr Index block_most_queries_of_few_keys = 1024;
     /// With fewer keys the warps of a block have nothing to share; one more where a tile has several queries to offer.
     static constexpr Index block_fewest_keys = 8;
     static constexpr Index block_key_lanes = 4;  ///< Lanes that read a key in a block.
@@ -47,7 +49,7 @@ struct AttentionLimits {
     static constexpr Index block_most_parts = 8;
     static constexpr Index multiprocessors = 132;  ///< Of an H100.
     static constexpr Index block_most_of_step = 2 * multiprocessors;
-    static constexpr Index block_wide_key_lanes = 8;  ///< Of wide heads, which tiles cannot hold.
+    static constexpr Index block_most_key_lanes = 8;
     static constexpr Index block_lane_unit = 8;       ///< Elements of 16 bits that a lane reads at once.
     static constexpr Index most_head_dim = 128;       ///< Registers of a thread hold its part of an output row.
     static constexpr Index most_wide_head_dim = 256;  ///< The same, of twice the lanes.
@@ -77,24 +79,32 @@ struct AttentionLimits {
     static constexpr Index tile_row_padding = 16;  ///< Bytes after each row in shared memory.
 };
 
-/// Lanes of a block that read one key together.
-constexpr Index block_key_lanes(Index head_dim) {
-    using Limits = AttentionLimits;
-    return head_dim > Limits::most_head_dim ? Limits::block_wide_key_lanes : Limits::block_key_lanes;
-}
-
-/// Whether blocks know heads of this width.
-constexpr bool fits_block(Index head_dim) {
-    using Limits = AttentionLimits;
-    return head_dim % (block_key_lanes(head_dim) * Limits::block_lane_unit) == 0 &&
-           head_dim <= Limits::most_wide_head_dim;
-}
-
 /// Queries of all heads.
 template <class AnyKernel>
 constexpr Index queries_of(const AnyKernel& kernel) {
     const Shape& shape = kernel.iteration;
     return shape[0] * shape[1] * shape[2] * shape[3] * kernel.attention.heads;
+}
+
+/// Lanes of a block that read one key together: more of wide heads, and where blocks are more than multiprocessors, so
+/// that registers leave room for several.
+template <class AnyKernel>
+constexpr Index block_key_lanes(const AnyKernel& kernel) {
+    using Limits = AttentionLimits;
+    const Index head_dim = kernel.attention.head_dim;
+    const bool shares_multiprocessors = queries_of(kernel) > Limits::multiprocessors &&
+                                        head_dim % (Limits::block_most_key_lanes * Limits::block_lane_unit) == 0;
+    return head_dim > Limits::most_head_dim || shares_multiprocessors ? Limits::block_most_key_lanes
+                                                                      : Limits::block_key_lanes;
+}
+
+/// Whether blocks know heads of this width.
+template <class AnyKernel>
+constexpr bool fits_block(const AnyKernel& kernel) {
+    using Limits = AttentionLimits;
+    const Index head_dim = kernel.attention.head_dim;
+    return head_dim % (block_key_lanes(kernel) * Limits::block_lane_unit) == 0 &&
+           head_dim <= Limits::most_wide_head_dim;
 }
 
 /// Keys that one query of an attention may attend to.
@@ -134,8 +144,7 @@ template <class AnyKernel>
 constexpr Index block_parts_of(const AnyKernel& kernel) {
     using Limits = AttentionLimits;
     const Index queries = queries_of(kernel);
-    const Index keys_at_once =
-        Limits::block_keys_together * Limits::block_threads / block_key_lanes(kernel.attention.head_dim);
+    const Index keys_at_once = Limits::block_keys_together * Limits::block_threads / block_key_lanes(kernel);
     Index parts = 1;
     while (parts < Limits::block_most_parts && parts * keys_at_once < keys_of(kernel) &&
            2 * parts * queries <= Limits::block_most_of_step) {
@@ -282,10 +291,10 @@ constexpr AttentionKernel select_attention(const AnyKernel& kernel, const Attent
     // `base_paths`: 11.9 ms for 12.3).
     const bool is_wide = attention.head_dim > Limits::most_head_dim;
     const bool fills_tile = is_wide && takes_tiles && queries_of_keys(kernel) >= Limits::tile_warp_queries;
-    const bool prefers_block =
-        (queries_of(kernel) <= Limits::block_most_queries && !fills_tile) || (is_wide && !takes_tiles);
-    if (prefers_block && keys_of(kernel) >= fewest_keys && storage.is_aligned && fits_block(attention.head_dim) &&
-        has_one_width) {
+    const bool has_few_keys = keys_of(kernel) * block_key_lanes(kernel) <= Limits::block_threads;
+    const Index most_queries = has_few_keys ? Limits::block_most_queries_of_few_keys : Limits::block_most_queries;
+    const bool prefers_block = (queries_of(kernel) <= most_queries && !fills_tile) || (is_wide && !takes_tiles);
+    if (prefers_block && keys_of(kernel) >= fewest_keys && storage.is_aligned && fits_block(kernel) && has_one_width) {
         return AttentionKernel::block;
     }
     return takes_tiles ? AttentionKernel::tiles : AttentionKernel::warp;

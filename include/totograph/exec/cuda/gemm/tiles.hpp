@@ -11,13 +11,12 @@
 
 namespace totograph::cuda {
 
-/// Of the skinny kernels: one tensor core instruction has so many rows and columns, and a lane takes 16 bytes of
-/// weights at a time, of which four lanes read those of one column.
+/// Of the skinny kernels: one tensor core instruction has so many rows and columns, and four lanes read the weights of
+/// one column.
 struct SkinnyTile {
     static constexpr int m = 16;
     static constexpr int n = 8;
-    /// Elements of k that a lane takes at a time, of weights that are bf16 or f32. Of the last time, lanes may have
-    /// none: k is a multiple of it.
+    /// k is a multiple of it: in bf16 and f32 what a lane takes at a time, in tf32 half of it.
     static constexpr int k_unit(bool is_bf16) { return is_bf16 ? 8 : 4; }
     /// Registers of a thread hold the weights of so much of k: of a pair of GEMMs, which has twice the weights, and of
     /// weights that are f32, less.

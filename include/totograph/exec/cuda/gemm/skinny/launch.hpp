@@ -108,7 +108,7 @@ public:
             constexpr int chunks = std::max({skinny_detail::Chunks<Members>::per_warp...});
             constexpr int registers = std::max({SkinnyBlock<Members, Reduction, next>::operand_registers...});
             constexpr int most_of_two = std::min({Members::Arithmetic::chunks_of_two_blocks...});
-            return chunks <= 3 || registers <= 72 ? 3 : chunks <= most_of_two ? 2 : 1;
+            return registers <= 72 ? 3 : chunks <= most_of_two ? 2 : 1;
         }
     }();
 

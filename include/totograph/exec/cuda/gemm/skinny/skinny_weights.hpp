@@ -10,6 +10,7 @@
 #include <totograph/exec/cuda/gemm/tiles.hpp>
 #include <totograph/exec/cuda/kernels/blocks.hpp>
 #include <totograph/exec/cuda/kernels/kernel_call.hpp>
+#include <totograph/exec/cuda/kernels/reduction.hpp>
 #include <totograph/exec/tf32_tile.hpp>
 #include <totograph/graph/kernel.hpp>
 

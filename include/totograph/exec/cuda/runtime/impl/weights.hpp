@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <mutex>
 #include <span>
@@ -189,13 +190,16 @@ std::vector<DeviceTensor> DeviceWeights<Storage>::get(GraphView graph, std::span
                                missing.expressions.back().text());
     }
     // Rows of GEMMs first, next to each other: those that share an input can then be multiplied as one.
-    const auto turn_of = [](const DeviceWeight& own) {
-        return own.layout == WeightLayout::tf32_tiles ? 1 : own.weight.packed ? 0 : 2;
+    enum class Part : std::uint8_t { rows_of_gemms, tiles_of_gemms, others };
+    const auto part_of = [](const DeviceWeight& own) {
+        return own.layout == WeightLayout::tf32_tiles ? Part::tiles_of_gemms
+               : own.weight.packed                    ? Part::rows_of_gemms
+                                                      : Part::others;
     };
-    for (const int turn : {0, 1, 2}) {
+    for (const Part part : {Part::rows_of_gemms, Part::tiles_of_gemms, Part::others}) {
         for (std::size_t i = 0; i < wanted.size(); ++i) {
             const std::string& key = missing.keys[i];
-            if (turn_of(wanted[i]) == turn && !entries_->tensors.contains(key) && !missing.offsets.contains(key)) {
+            if (part_of(wanted[i]) == part && !entries_->tensors.contains(key) && !missing.offsets.contains(key)) {
                 missing.offsets[key] = missing.bytes;
                 missing.places.push_back(i);
                 missing.bytes += weights_detail::padded(
