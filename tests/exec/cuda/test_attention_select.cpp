@@ -72,6 +72,32 @@ TEST_CASE("few queries with many keys take a block each") {
     CHECK(chosen(decode(1, 1, 64)) == AttentionKernel::block);
 }
 
+TEST_CASE("more queries than else take a block each where it reads all keys at once") {
+    // 12 heads of 28 variates of 3 positions are 1,008 queries, of 29 they are 1,044.
+    const auto chosen_of = [](Index variates, Index keys) {
+        Kernel kernel = prefill(variates, 3, 64);
+        kernel.attention.queries = QueryPlaces::last;
+        kernel.operands[1].shape = {1, 1, variates, keys, 12 * 64};
+        return chosen(kernel, Precision::bf16, {.keys_are_bf16 = true});
+    };
+    CHECK(chosen_of(28, 32) == AttentionKernel::block);
+    CHECK(chosen_of(28, 33) == AttentionKernel::tiles);
+    CHECK(chosen_of(29, 32) == AttentionKernel::tiles);
+}
+
+TEST_CASE("eight lanes read a key where blocks share multiprocessors, but while three find room with four") {
+    CHECK(block_key_lanes(prefill(1, 11, 64), true) == 4);  // 132 queries
+    CHECK(block_key_lanes(prefill(1, 12, 64), true) == 8);
+    CHECK(block_key_lanes(prefill(1, 22, 64), true) == 8);  // 264
+    CHECK(block_key_lanes(prefill(1, 23, 64), true) == 4);
+    CHECK(block_key_lanes(prefill(1, 33, 64), true) == 4);  // 396
+    CHECK(block_key_lanes(prefill(1, 34, 64), true) == 8);
+    CHECK(block_key_lanes(prefill(1, 23, 64), false) == 8);
+    CHECK(block_key_lanes(decode(1, 23, 64), true) == 8);   // with a suffix
+    CHECK(block_key_lanes(prefill(1, 12, 96), true) == 4);  // 96 is no multiple of 64
+    CHECK(block_key_lanes(prefill(1, 2, 256), true) == 8);
+}
+
 TEST_CASE("blocks share the keys of a query where queries are few and keys are many") {
     // A block takes 128 keys at a time, and of heads of 256 dimensions 64.
     CHECK(block_parts_of(decode(1, 1, 64, 123)) == 1);

@@ -16,7 +16,7 @@ namespace totograph::cuda {
 template <class K>
 struct BlockShare {
     using Key = typename K::Key;
-    static constexpr auto key_lanes = static_cast<int>(block_key_lanes(K::kernel));
+    static constexpr auto key_lanes = static_cast<int>(block_key_lanes(K::kernel, sizeof(Key) == 2));
     static constexpr int width = AttentionSizes<K>::head_dim / key_lanes;  ///< Dimensions of a lane.
     static constexpr int lanes = 16 / static_cast<int>(sizeof(Key));
     static constexpr int packs = width / lanes;

@@ -86,24 +86,32 @@ constexpr Index queries_of(const AnyKernel& kernel) {
     return shape[0] * shape[1] * shape[2] * shape[3] * kernel.attention.heads;
 }
 
-/// Lanes of a block that read one key together: more of wide heads, and where blocks are more than multiprocessors, so
-/// that registers leave room for several.
+/// Lanes of a block that read one key together: more of wide heads, and where blocks are more than multiprocessors.
+/// Then each thread has less to do; and where registers would leave no room for all blocks at once, they take half of
+/// them (`bench_cuda_toto2`, 47 queries of 8 heads: `block_decode_22m` in tf32 0.510 ms to 0.493). But while three
+/// blocks find room on each multiprocessor, more lanes exchange more (18 queries of 16 heads: `small_313m` 0.464 for
+/// 0.469).
 template <class AnyKernel>
-constexpr Index block_key_lanes(const AnyKernel& kernel) {
+constexpr Index block_key_lanes(const AnyKernel& kernel, bool keys_are_bf16) {
     using Limits = AttentionLimits;
     const Index head_dim = kernel.attention.head_dim;
-    const bool shares_multiprocessors = queries_of(kernel) > Limits::multiprocessors &&
-                                        head_dim % (Limits::block_most_key_lanes * Limits::block_lane_unit) == 0;
-    return head_dim > Limits::most_head_dim || shares_multiprocessors ? Limits::block_most_key_lanes
-                                                                      : Limits::block_key_lanes;
+    if (head_dim > Limits::most_head_dim) {
+        return Limits::block_most_key_lanes;
+    }
+    const Index queries = queries_of(kernel);
+    const bool has_most_room = keys_are_bf16 && !kernel.attention.has_suffix && queries > 2 * Limits::multiprocessors &&
+                               queries <= 3 * Limits::multiprocessors;
+    const bool takes_more = queries > Limits::multiprocessors && !has_most_room &&
+                            head_dim % (Limits::block_most_key_lanes * Limits::block_lane_unit) == 0;
+    return takes_more ? Limits::block_most_key_lanes : Limits::block_key_lanes;
 }
 
 /// Whether blocks know heads of this width.
 template <class AnyKernel>
-constexpr bool fits_block(const AnyKernel& kernel) {
+constexpr bool fits_block(const AnyKernel& kernel, bool keys_are_bf16) {
     using Limits = AttentionLimits;
     const Index head_dim = kernel.attention.head_dim;
-    return head_dim % (block_key_lanes(kernel) * Limits::block_lane_unit) == 0 &&
+    return head_dim % (block_key_lanes(kernel, keys_are_bf16) * Limits::block_lane_unit) == 0 &&
            head_dim <= Limits::most_wide_head_dim;
 }
 
@@ -144,7 +152,8 @@ template <class AnyKernel>
 constexpr Index block_parts_of(const AnyKernel& kernel) {
     using Limits = AttentionLimits;
     const Index queries = queries_of(kernel);
-    const Index keys_at_once = Limits::block_keys_together * Limits::block_threads / block_key_lanes(kernel);
+    // Queries that are few enough for parts take as many lanes in either storage.
+    const Index keys_at_once = Limits::block_keys_together * Limits::block_threads / block_key_lanes(kernel, true);
     Index parts = 1;
     while (parts < Limits::block_most_parts && parts * keys_at_once < keys_of(kernel) &&
            2 * parts * queries <= Limits::block_most_of_step) {
@@ -291,10 +300,11 @@ constexpr AttentionKernel select_attention(const AnyKernel& kernel, const Attent
     // `base_paths`: 11.9 ms for 12.3).
     const bool is_wide = attention.head_dim > Limits::most_head_dim;
     const bool fills_tile = is_wide && takes_tiles && queries_of_keys(kernel) >= Limits::tile_warp_queries;
-    const bool has_few_keys = keys_of(kernel) * block_key_lanes(kernel) <= Limits::block_threads;
+    const bool has_few_keys = keys_of(kernel) * block_key_lanes(kernel, storage.keys_are_bf16) <= Limits::block_threads;
     const Index most_queries = has_few_keys ? Limits::block_most_queries_of_few_keys : Limits::block_most_queries;
     const bool prefers_block = (queries_of(kernel) <= most_queries && !fills_tile) || (is_wide && !takes_tiles);
-    if (prefers_block && keys_of(kernel) >= fewest_keys && storage.is_aligned && fits_block(kernel) && has_one_width) {
+    if (prefers_block && keys_of(kernel) >= fewest_keys && storage.is_aligned &&
+        fits_block(kernel, storage.keys_are_bf16) && has_one_width) {
         return AttentionKernel::block;
     }
     return takes_tiles ? AttentionKernel::tiles : AttentionKernel::warp;
