@@ -24,7 +24,7 @@ struct ForecastSizes {
     Index unread = 0;  ///< Tokens behind those of the first program that it forecasts from: 0, unless it says so.
     /// Where a program has rows that all samples share, and behind these some of each sample: how many.
     Index shared_rows = 0;
-    Index own_rows = 0;
+    Index rows_of_sample = 0;
 
     /// @param patch       steps of a patch
     /// @param tokens      put before the patches of each variate
@@ -53,7 +53,9 @@ struct ForecastSizes {
         return context + (patches < block ? patches : block) - unread;
     }
     /// Rows of such a program that a forecast of so many samples needs.
-    [[nodiscard]] constexpr Index rows_of(Index asked_samples) const { return shared_rows + own_rows * asked_samples; }
+    [[nodiscard]] constexpr Index rows_of(Index asked_samples) const {
+        return shared_rows + rows_of_sample * asked_samples;
+    }
     /// Patches of context and forecast together.
     [[nodiscard]] constexpr Index all_patches() const { return context_patches + steps; }
 };

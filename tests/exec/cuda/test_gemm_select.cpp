@@ -414,9 +414,38 @@ TEST_CASE("many rows in f32 are multiplied as tf32 parts") {
     GemmGroup odd = exact(400, 256, 768);
     odd.is_aligned = false;
     CHECK(select_f32_gemm(odd, h200).kernel == GemmKernel::cublaslt);
-    // Where it was not measured, and where products are of tf32.
+    // Where it was not measured.
     CHECK(select_f32_gemm(exact(400, 256, 768), traits_of(86)).kernel == GemmKernel::cublaslt);
     CHECK(kernel_for(exact(400, 256, 768)) == GemmKernel::cublaslt);
+}
+
+TEST_CASE("GEMMs in tf32 of more rows than skinny ones run in waves of tiles, of half as much k") {
+    const auto in_tf32 = [](Index m, Index k, const GemmMember& member) {
+        GemmGroup group = group_of(m, k, member);
+        group.is_bf16 = false;
+        group.input_is_dense = true;
+        group.members[0].epilogue.stores_bf16 = false;
+        return group;
+    };
+    const auto kernel_of = [](const GemmGroup& group, const DeviceTraits& device = h200) {
+        return select_tf32_gemm(group, device).kernel;
+    };
+    CHECK(kernel_of(in_tf32(4224, 512, gated(1368))) == GemmKernel::sm90_wave);
+    CHECK(sm90_wave_cut(in_tf32(4224, 512, gated(1368))).waves == 4);
+    CHECK(kernel_of(in_tf32(77, 512, plain(512))) == GemmKernel::sm90_wave);
+    CHECK(kernel_of(in_tf32(64, 512, plain(512))) == GemmKernel::cublaslt);
+    // A k that is not short needs a wave that is nearly full.
+    CHECK(kernel_of(in_tf32(192, 736, plain(512))) == GemmKernel::sm90_wave);
+    CHECK(kernel_of(in_tf32(192, 768, plain(512))) == GemmKernel::cublaslt);
+    CHECK(kernel_of(in_tf32(4224, 1368, plain(512))) == GemmKernel::sm90_wave);
+    // As many stages as in bf16 of twice as much k.
+    CHECK(sm90_wave_cut(in_tf32(448, 128, plain(512))).stages == sm90_wave_cut(group_of(448, 256, plain(512))).stages);
+    GemmGroup strided = in_tf32(4224, 512, gated(1368));
+    strided.input_is_dense = false;
+    CHECK(kernel_of(strided) == GemmKernel::cublaslt);
+    CHECK(kernel_of(in_tf32(4224, 512, gated(1368)), traits_of(86)) == GemmKernel::cublaslt);
+    CHECK(select_tf32_gemm(in_tf32(4224, 512, gated(1368)), h200, false).kernel == GemmKernel::cublaslt);
+    CHECK(kernel_for(in_tf32(4224, 512, gated(1368))) == GemmKernel::cublaslt);  // in f32
 }
 
 TEST_CASE("tiles are 224 columns where their waves are shorter") {
@@ -612,7 +641,7 @@ TEST_CASE("no size of Toto 2.0 falls to a slow path") {
                       (gemm.k > 512 ? GemmKernel::sm90 : GemmKernel::sm90_wave));
             }
         }
-        // In other precisions many rows are left to cuBLASLt, or are multiplied as tf32 parts.
+        // In f32 many rows are left to cuBLASLt, or are multiplied as tf32 parts.
         GemmGroup others = group_of(64 * 66, config.d_model, gated(config.d_ff));
         others.is_bf16 = false;
         CHECK(kernel_for(others) == GemmKernel::cublaslt);

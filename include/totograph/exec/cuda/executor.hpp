@@ -177,9 +177,7 @@ private:
     template <std::size_t which>
     using LoweringAt = typename Memory::template LoweringAt<which>;
 
-    /// How weights lie but for those of skinny GEMMs.
-    static constexpr WeightLayout rows = WeightLayout::rows;
-
+    static constexpr WeightLayout rows = WeightLayout::rows;  ///< Of all but skinny GEMMs.
     /// When a launch runs.
     struct Turn {
         cudaStream_t stream;
@@ -266,19 +264,15 @@ private:
     void launch_one(const Turn& turn) const {
         using At = LaunchAt<ProgramAt<which>, streams<which>, entry>;
         constexpr LaunchKind kind = At::launch.kind;
-        const auto call = [&](int step) { return memory_.template call_of<which>(step, turn.loops, rows); };
+        constexpr WeightLayout layout = layout_of_weights(kind, precision_at<which>);
+        const auto call = [&](int step) { return memory_.template call_of<which>(step, turn.loops, layout); };
         if constexpr (kind == LaunchKind::step) {
             launch_step<typename At::template KernelAt<0>, precision_at<which>>(launcher_, device_,
                                                                                 call(At::launch.first), turn.stream);
         } else if constexpr (At::launch.is_sequence()) {
             launch_sequence<LoweringAt<which>, At>(launcher_, device_, call, turn.stream);
         } else if constexpr (kind == LaunchKind::skinny) {
-            constexpr WeightLayout layout =
-                reads_tf32_tiles(kind, precision_at<which>) ? WeightLayout::tf32_tiles : rows;
-            const auto skinny_call = [&](int step) {
-                return memory_.template call_of<which>(step, turn.loops, layout);
-            };
-            launch_skinny<At, precision_at<which>>(launcher_, skinny_call, turn.stream);
+            launch_skinny<At, precision_at<which>>(launcher_, call, turn.stream);
         } else {
             launch_gemms<which, entry>(turn, std::make_integer_sequence<int, At::launch.gemms()>());
         }
@@ -302,25 +296,23 @@ private:
             static_assert(!At::launch.input_moves,
                           "totograph: the input of a GEMM lies at a place that is known before the run.");
         }
+        [[maybe_unused]] const void* const input =
+            streams<which> && !group.input_is_bf16 ? memory_.stored_input() : call(gemm).input.base;
         if constexpr (is_compiled(GemmKernel::sm90, group)) {
             if (choice.kernel == GemmKernel::sm90) {
-                const void* const input = group.input_is_bf16 ? call(gemm).input.base : memory_.stored_input();
                 return launch_sm90<At>(launcher_, device_, input, {weight(gemm + i)...}, {call(gemm + i)...},
                                        turn.stream);
             }
         }
-        if constexpr (is_compiled(GemmKernel::sm90_small, group) || is_compiled(GemmKernel::sm90_wave, group)) {
+        constexpr bool in_waves = holds_waves(group, precision_at<which>);
+        if constexpr (is_compiled(GemmKernel::sm90_small, group) || in_waves) {
             if (leaves_squares(choice.kernel)) {
                 const TileOperands<sizeof...(i)> operands{
-                    group.input_is_bf16 ? call(gemm).input.base : memory_.stored_input(),
-                    {weight(gemm + i)...},
-                    {call(gemm + i)...},
-                    call(first),
-                    tail_at<which>(turn.launch)};
-                if constexpr (is_compiled(GemmKernel::sm90_small, group)) {
-                    return launch_sm90_small<At>(launcher_, operands, turn.stream);
-                } else {
+                    input, {weight(gemm + i)...}, {call(gemm + i)...}, call(first), tail_at<which>(turn.launch)};
+                if constexpr (in_waves) {
                     return launch_sm90_wave<At>(launcher_, operands, turn.stream);
+                } else {
+                    return launch_sm90_small<At>(launcher_, operands, turn.stream);
                 }
             }
         }

@@ -71,7 +71,7 @@ struct Family {
         ForecastSizes result{bucket, 1};
         const WindowRows rows = rows_of_window(Model::config, result.steps);
         result.shared_rows = rows.common;
-        result.own_rows = rows.own;
+        result.rows_of_sample = rows.own;
         return result;
     }
 

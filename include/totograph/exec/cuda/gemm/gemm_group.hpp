@@ -61,6 +61,7 @@ struct GemmGroup {
     std::array<GemmMember, most_gemms_together> members{};
     bool is_bf16 = false;          ///< Weights are bf16, and so is A when it is multiplied.
     bool input_is_bf16 = false;    ///< A is stored as bf16 already.
+    bool input_is_dense = false;   ///< Rows of A lie next to each other.
     bool is_aligned = false;       ///< All rows begin at multiples of 16 bytes.
     bool fits_in_32_bits = false;  ///< All offsets of elements do.
     bool is_skinny = false;        ///< Lowering put it together for the skinny kernels.

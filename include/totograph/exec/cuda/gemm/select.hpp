@@ -24,7 +24,7 @@ enum class GemmKernel : std::uint8_t {
     cublaslt,      ///< cuBLASLt; the epilogue is inside where it is a bias and a residual, else in a kernel after it.
     sm90,          ///< `wgmma` on tiles; the epilogue of a tile runs beside the GEMM of the next one.
     sm90_small,    ///< `wgmma` on small tiles, one a block, of some hundred rows; the epilogue is inside.
-    sm90_wave,     ///< `wgmma` on tiles that run in one wave or few; the epilogue is inside.
+    sm90_wave,     ///< `wgmma` on tiles that run in one wave or few, in bf16 or tf32; the epilogue is inside.
     sm90_cluster,  ///< `wgmma` by clusters that have whole rows: bias, residual, bf16 and norm are inside.
 };
 
@@ -227,15 +227,23 @@ constexpr bool fits_tf32_parts(const GemmGroup& group, const GemmThresholds& lim
            tf32_parts_tiles(group.m, group.weight_rows(), Tf32PartsTile::narrow) >= limits.tf32_parts_least_tiles;
 }
 
-/// Whether the `sm90_wave` kernel can compute a group, and pays on a device that it fills.
-constexpr bool fits_sm90_wave(const GemmGroup& group, const GemmThresholds& limits) {
+/// Whether a group is one for tiles of the `sm90_wave` kernel, in bf16 or in tf32, and pays on a device that it fills.
+constexpr bool fits_waves(const GemmGroup& group, const GemmThresholds& limits) {
     constexpr int most_large = 2;
-    return group.is_bf16 && !group.is_skinny && !group.feeds_draws && group.count > 0 && group.is_aligned &&
-           group.m >= limits.sm90_wave_least_m && group.all([](const GemmMember& member) {
+    return !group.is_skinny && !group.feeds_draws && group.count > 0 && group.is_aligned &&
+           group.m >= (group.is_bf16 ? limits.sm90_wave_least_m : limits.sm90_wave_least_m_in_tf32) &&
+           group.all([](const GemmMember& member) {
                return member.accumulators <= 2 && member.is_packed && member.epilogue.is_short &&
                       member.epilogue.large <= most_large;
            }) &&
            sm90_wave_cut(group).m > 0;
+}
+constexpr bool fits_sm90_wave(const GemmGroup& group, const GemmThresholds& limits) {
+    return group.is_bf16 && fits_waves(group, limits);
+}
+/// Where weights and products are not bf16, but products may be of tf32.
+constexpr bool fits_sm90_wave_in_tf32(const GemmGroup& group, const GemmThresholds& limits) {
+    return !group.is_bf16 && group.input_is_dense && fits_waves(group, limits);
 }
 /// Whether it takes no more waves on a device than it is cut for.
 constexpr bool fills_sm90_wave(const GemmGroup& group, const DeviceTraits& device) {
@@ -333,6 +341,16 @@ constexpr GemmChoice select_gemm(const GemmGroup& group, const GemmChoice& befor
 constexpr GemmChoice select_gemm(const GemmGroup& group, const GemmChoice& before, const DeviceTraits& device,
                                  bool fuses = true) {
     return select_gemm(group, before, device, fuses, thresholds_of(device.architecture()));
+}
+
+/// The same of GEMMs whose products are of tf32.
+constexpr GemmChoice select_tf32_gemm(const GemmGroup& group, const DeviceTraits& device, bool fuses = true) {
+    GemmChoice choice = select_gemm(group, {}, device, fuses);
+    if (fuses && choice.kernel == GemmKernel::cublaslt && fits_sm90_wave_in_tf32(group, compiled_thresholds) &&
+        fits_sm90_wave_in_tf32(group, thresholds_of(device.architecture())) && fills_sm90_wave(group, device)) {
+        choice.kernel = GemmKernel::sm90_wave;
+    }
+    return choice;
 }
 
 /// The same of GEMMs whose products are of f32.

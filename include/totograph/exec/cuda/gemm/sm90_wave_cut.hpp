@@ -40,7 +40,7 @@ constexpr std::size_t sm90_wave_sum_bytes(int m, int n, bool stores_bf16) {
     return static_cast<std::size_t>(m) * static_cast<std::size_t>(row);
 }
 constexpr std::size_t sm90_wave_stage_bytes(int m, int n) {
-    return static_cast<std::size_t>(m + n) * Sm90WaveTile::k * 2;  // of bf16
+    return static_cast<std::size_t>(m + n) * Sm90WaveTile::row_bytes;
 }
 
 namespace wave_detail {
@@ -54,7 +54,8 @@ constexpr Sm90WaveCut cut_by(const GemmGroup& group, int m, int n, int cluster) 
         cut.column_tiles += static_cast<int>(divide_rounding_up(member.n, Index{n} / member.accumulators));
         sum_bytes = std::max(sum_bytes, sm90_wave_sum_bytes(m, n, member.epilogue.stores_bf16));
     }
-    const auto steps = static_cast<int>(divide_rounding_up(group.k, Index{Sm90WaveTile::k}));
+    const int element = bytes_of(group.is_bf16 ? MmaOperand::bf16 : MmaOperand::tf32);
+    const auto steps = static_cast<int>(divide_rounding_up(group.k * element, Index{Sm90WaveTile::row_bytes}));
     cut.row_tiles = static_cast<int>(divide_rounding_up(group.m, Index{m}));
     constexpr int multiprocessors = compiled_for.multiprocessors;
     const Index tiles = Index{cut.row_tiles} * cut.column_tiles;
@@ -69,29 +70,30 @@ constexpr Sm90WaveCut cut_by(const GemmGroup& group, int m, int n, int cluster) 
     // Beside the products of a k that is not short the chain is little: only a wave that is nearly full is as fast as
     // cuBLASLt, which splits a long k, where small tiles wait for products one behind the other. More waves are for a
     // short k, and must be full as well.
-    const bool is_short = steps < 12;
+    const bool is_short = steps < Sm90WaveTile::least_steps_of_long(group.is_bf16);
     const Index computed = Index{cut.waves} * multiprocessors * m * n;
     const bool is_full = group.m * group.weight_rows() * 100 >= computed * 75;
     const bool has_blocks = tiles * 10 >= multiprocessors * 9 && (steps <= 24 || m * n >= 128 * 128);
     // Three warpgroups have 128 registers a thread: too few for a tile behind another one.
     const bool pays = cut.waves == 1 ? is_short || has_blocks : is_short && is_full && m < 192;
     const bool fits = pays && cut.stages >= std::min(steps, 3) && sum_bytes <= room &&
-                      cut.column_tiles % cluster == 0 && cut.waves <= Sm90WaveTile::most_waves &&
+                      cut.column_tiles % cluster == 0 && cut.waves <= Sm90WaveTile::most_waves(group.is_bf16) &&
                       (group.tail == TailFusion::none || n % squared_columns == 0);
     if (!fits) {
         return {};
     }
-    // Fitted to 514 GEMMs on an H200, within 13% (root mean square): cycles of 64 elements of k by tensor cores, for
-    // what a multiprocessor reads of them, and for what all blocks read of the L2 cache; and of the chain.
-    constexpr Index products_a_cycle = 2048;
+    // Fitted to 514 GEMMs in bf16 on an H200, within 13% (root mean square): cycles of 128 bytes of k by tensor cores,
+    // for what a multiprocessor reads of them, and for what all blocks read of the L2 cache; and of the chain. In tf32
+    // tensor cores multiply half as many elements.
+    constexpr Index byte_products_a_cycle = 4096;
     constexpr Index bytes_a_cycle = 64;
     constexpr Index bytes_a_cycle_of_all = 5000;
     constexpr Index chain_columns_a_cycle = 11;
     const Index blocks = std::min(tiles, Index{multiprocessors});
     const Index read = Index{m} / cluster + n;
-    constexpr Index row_bytes = Sm90WaveTile::k * 2;
+    constexpr Index row_bytes = Sm90WaveTile::row_bytes;
     const Index step =
-        std::max({Index{m} * n * Sm90WaveTile::k / products_a_cycle, Index{m + n} * row_bytes / bytes_a_cycle,
+        std::max({Index{m} * n * row_bytes / byte_products_a_cycle, Index{m + n} * row_bytes / bytes_a_cycle,
                   read * row_bytes * blocks / bytes_a_cycle_of_all});
     cut.cycles = cut.waves * (steps * step + Index{m} * n / chain_columns_a_cycle);
     cut.m = m;

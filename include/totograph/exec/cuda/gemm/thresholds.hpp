@@ -52,6 +52,9 @@ struct GemmThresholds {
     /// Rows from which `sm90_wave` can pay: with 256 a pair of n of 3,072, k of 768 takes 7.5 us for 9.2 (`bench_cuda`,
     /// `batch_32`: its prefill). Fewer were not timed.
     Index sm90_wave_least_m;
+    /// The same in tf32, where GEMMs of fewer rows are skinny or left to cuBLASLt: with waves of 77 rows and k of 512
+    /// a forecast takes 0.482 ms for 0.495 (`bench_cuda_toto2`, `readme_22m`).
+    Index sm90_wave_least_m_in_tf32;
     /// Rows of a block of `sm90_small` up to which it is faster than `sm90_wave`: 968 rows, n and k of 512, take blocks
     /// of 64 rows 6.0 us for 5.0 (`bench_cuda_toto2`, `readme_22m`). Between 40 and 64 rows neither was timed.
     int sm90_small_most_rows_before_wave;
@@ -90,6 +93,7 @@ inline constexpr GemmThresholds thresholds_of_h200{.architecture = 90,
                                                    .sm90_small_most_elements = 168'000,
                                                    .sm90_small_most_k_of_fewest = 2560,
                                                    .sm90_wave_least_m = 192,
+                                                   .sm90_wave_least_m_in_tf32 = 65,
                                                    .sm90_small_most_rows_before_wave = 40,
                                                    .sm90_least_k_tiles_before_wave = 12,
                                                    .sm90_n_unit = 16,

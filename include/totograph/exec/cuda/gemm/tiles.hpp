@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 
 #include <totograph/core/shape.hpp>
 #include <totograph/exec/cuda/runtime/device_traits.hpp>
@@ -10,6 +11,12 @@
 // What a block of each GEMM kernel computes at a time. Nothing here needs CUDA.
 
 namespace totograph::cuda {
+
+/// What tensor cores multiply.
+enum class MmaOperand : std::uint8_t { bf16, tf32 };
+constexpr int bytes_of(MmaOperand operand) {
+    return operand == MmaOperand::tf32 ? 4 : 2;
+}
 
 /// Of the skinny kernels: one tensor core instruction has so many rows and columns, and four lanes read the weights of
 /// one column.
@@ -94,9 +101,13 @@ struct Sm90SmallTile {
 /// Of the `sm90_wave` kernel: a block has 64 rows for each of its warpgroups, by some columns of a GEMM, or half of
 /// them of each of a pair.
 struct Sm90WaveTile {
-    static constexpr int k = 64;
+    static constexpr int row_bytes = 128;  ///< Of a stage: 64 elements of k in bf16, 32 in tf32.
     static constexpr int rows_of_warpgroup = 64;
-    static constexpr int most_waves = 3;    ///< Tiles that a block computes one after the other, at most.
+    /// Tiles that a block computes one after the other, at most. In tf32 a kernel for the chain takes twice as long.
+    static constexpr int most_waves(bool is_bf16) { return is_bf16 ? 3 : 4; }
+    /// Stages of k from which it is not short. In tf32 waves of 192 rows are slower with k of 1,368 (43 stages):
+    /// `bench_cuda_toto2`, `batch_22m` 1.00 ms for 1.04.
+    static constexpr int least_steps_of_long(bool is_bf16) { return is_bf16 ? 12 : 24; }
     static constexpr int most_cluster = 2;  ///< Blocks of the same rows that share the way of these, at most.
 };
 

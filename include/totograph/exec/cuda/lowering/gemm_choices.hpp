@@ -24,8 +24,9 @@ constexpr auto gemm_choices(const DeviceTraits& device, const Execution& executi
     GemmChoice before;
     for (std::size_t i = 0; i < choices.size(); ++i) {
         const GemmGroup& group = group_at(i);
-        choices[i] = precision == Precision::f32 ? select_f32_gemm(group, device, execution.fuses)
-                                                 : select_gemm(group, before, device, execution.fuses);
+        choices[i] = precision == Precision::f32    ? select_f32_gemm(group, device, execution.fuses)
+                     : precision == Precision::tf32 ? select_tf32_gemm(group, device, execution.fuses)
+                                                    : select_gemm(group, before, device, execution.fuses);
         if (leaves_squares(choices[i].kernel) && i + 1 < choices.size() &&
             leaves_squares(select_gemm(group_at(i + 1), {}, device, execution.fuses).kernel)) {
             choices[i].tail = group.tail;
@@ -33,6 +34,12 @@ constexpr auto gemm_choices(const DeviceTraits& device, const Execution& executi
         before = choices[i];
     }
     return choices;
+}
+
+/// Whether a program of a precision holds the `sm90_wave` kernel for a group.
+constexpr bool holds_waves(const GemmGroup& group, Precision precision) {
+    return is_compiled(GemmKernel::sm90_wave, group) ||
+           (precision == Precision::tf32 && fits_sm90_wave_in_tf32(group, compiled_thresholds));
 }
 
 /// What a launch by tiles shares with those before and behind it.

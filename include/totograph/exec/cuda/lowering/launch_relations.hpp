@@ -102,6 +102,7 @@ constexpr GemmGroup gemm_group(const Launch& launch, bool is_bf16, bool input_is
     group.count = launch.gemms();
     group.is_bf16 = is_bf16;
     group.input_is_bf16 = input_is_bf16;
+    group.input_is_dense = first.input_stride == first.k;
     group.is_aligned = true;
     group.fits_in_32_bits = true;
     group.is_skinny = launch.kind == LaunchKind::skinny;

@@ -20,9 +20,9 @@
 
 namespace totograph::cuda {
 
-/// Whether the GEMMs of a launch read their weights as `Tf32Tile`s.
-constexpr bool reads_tf32_tiles(LaunchKind kind, Precision precision) {
-    return kind == LaunchKind::skinny && precision == Precision::tf32;
+/// How the GEMMs of a launch read their weights.
+constexpr WeightLayout layout_of_weights(LaunchKind kind, Precision precision) {
+    return kind == LaunchKind::skinny && precision == Precision::tf32 ? WeightLayout::tf32_tiles : WeightLayout::rows;
 }
 
 /// In which layouts a program reads a prepared weight.
@@ -56,7 +56,8 @@ inline constexpr auto weight_uses = [] {
             if (lowering_detail::kernel_of<Program>(step).kind == KernelKind::gemm) {
                 const int weight = lowering_detail::step_of<Program>(step).weight.index;
                 WeightUses& use = uses[static_cast<std::size_t>(weight)];
-                (reads_tf32_tiles(launch.kind, precision) ? use.tf32_tiles : use.rows) = true;
+                const WeightLayout layout = layout_of_weights(launch.kind, precision);
+                (layout == WeightLayout::tf32_tiles ? use.tf32_tiles : use.rows) = true;
             }
         }
     }

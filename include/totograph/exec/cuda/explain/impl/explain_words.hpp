@@ -136,8 +136,7 @@ TOTOGRAPH_CUDA_INLINE void LaunchList::add(const Launch& launch, std::span<const
             }
         }
     }
-    const WeightLayout layout =
-        reads_tf32_tiles(launch.kind, precision) ? WeightLayout::tf32_tiles : WeightLayout::rows;
+    const WeightLayout layout = layout_of_weights(launch.kind, precision);
     for (const Step& step : steps) {
         result.facts += facts_of_step(step, stores_bf16, layout);
     }

@@ -6,6 +6,7 @@
 
 #include <totograph/exec/cuda/gemm/sm90/ptx.hpp>
 #include <totograph/exec/cuda/gemm/sm90/wgmma.hpp>
+#include <totograph/exec/cuda/gemm/tiles.hpp>
 
 // How warpgroups multiply tiles that a producer brings to shared memory, several stages ahead.
 
@@ -33,11 +34,12 @@ struct PipelineState {
 /// @param full, empty  barriers of the stages
 /// @param state        the first stage; afterwards the one after the last
 /// @param acc          of the columns of a tile, which need not be zeros
-template <class Tile, int k, int count>
+template <class Tile, int k, MmaOperand operand = MmaOperand::bf16, int count>
 __device__ __forceinline__ void run_mainloop(const std::byte* tiles, std::uint64_t (&full)[Tile::stages],
                                              std::uint64_t (&empty)[Tile::stages], PipelineState<Tile::stages>& state,
                                              float (&acc)[count]) {
     static_assert(count * 2 == Tile::n, "totograph: a thread has 64 x n / 128 accumulators.");
+    constexpr int parts = Tile::k * bytes_of(operand) / 32;  // an instruction takes 32 bytes of each row
     const int which = static_cast<int>(threadIdx.x) / warpgroup_size;
     const int thread = static_cast<int>(threadIdx.x) % warpgroup_size;
     const auto release = [&](int stage) {
@@ -54,9 +56,9 @@ __device__ __forceinline__ void run_mainloop(const std::byte* tiles, std::uint64
         const std::uint64_t columns = wgmma_descriptor(stage + Tile::row_bytes);
         wgmma_fence();
 #pragma unroll
-        for (int part = 0; part < Tile::k / 16; ++part) {
-            // 16 elements are 32 bytes, of which an operand's description counts sixteenths.
-            wgmma_m64(acc, rows + 2U * part, columns + 2U * part, element > 0 || part > 0 ? 1 : 0);
+        for (int part = 0; part < parts; ++part) {
+            // Of bytes, an operand's description counts sixteens.
+            wgmma_m64<operand>(acc, rows + 2U * part, columns + 2U * part, element > 0 || part > 0 ? 1 : 0);
         }
         wgmma_commit();
         if (before >= 0) {

@@ -7,6 +7,7 @@
 #include <cuda.h>
 #include <cuda_runtime.h>
 
+#include <totograph/exec/cuda/gemm/tiles.hpp>
 #include <totograph/exec/cuda/kernels/async_copy.hpp>
 
 // The instructions of compute capability 9.0 that feed tensor cores from shared memory: copies of tiles by a unit of
@@ -30,10 +31,11 @@ __global__ void wgmma_probe() {
 #endif
 }
 
-/// Rows of a matrix of bf16 `[rows, k]`, `k` a multiple of 8, as the copy unit sees them: in tiles of
-/// `tile_rows` rows by 64 elements, swizzled as GEMMs read them. What lies beyond the matrix reads as zeros. Throws
-/// `Error` when the driver refuses.
-CUtensorMap make_tma_descriptor(const void* matrix, std::uint64_t rows, std::uint64_t k, std::uint32_t tile_rows);
+/// Rows of a matrix `[rows, k]`, each a multiple of 16 bytes, as the copy unit sees them: in tiles of `tile_rows` rows
+/// by 128 bytes, swizzled as GEMMs read them. What lies beyond the matrix reads as zeros. Throws `Error` when the
+/// driver refuses.
+CUtensorMap make_tma_descriptor(const void* matrix, std::uint64_t rows, std::uint64_t k, std::uint32_t tile_rows,
+                                MmaOperand operand = MmaOperand::bf16);
 
 #if defined(TOTOGRAPH_HAS_WGMMA)
 

@@ -16,6 +16,7 @@ namespace totograph::cuda {
 /// The sizes of what a block computes of so many rows.
 template <int block_m>
 struct SmallBlockTile {
+    static constexpr MmaOperand operand = MmaOperand::bf16;
     static constexpr int m = block_m;
     static constexpr int n = Sm90SmallTile::n;
     static constexpr int k = Sm90SmallTile::k;

@@ -28,7 +28,7 @@ struct TileGroupOf<BlockTile, At, std::integer_sequence<int, i...>> {
 /// Where such a launch finds what it reads and stores.
 template <int gemms>
 struct TileOperands {
-    const void* input;                            ///< bf16, rows next to each other.
+    const void* input;                            ///< Rows next to each other.
     std::array<const std::byte*, gemms> weights;  ///< Of each GEMM.
     std::array<KernelCall, gemms> calls;          ///< What each GEMM's chain reads and writes.
     KernelCall norm;                              ///< Of the norm before them, if there is one.
@@ -43,17 +43,18 @@ typename TileGroup<Tile, Norm, has_tail, K...>::Parameters parameters_of(TileGro
                                                                          std::uint32_t input_rows) {
     using Group = TileGroup<Tile, Norm, has_tail, K...>;
     const auto weights_of = [](auto columns, const std::byte* weight, std::uint32_t tile_columns) {
-        return make_tma_descriptor(weight, static_cast<std::uint64_t>(columns), Group::k, tile_columns);
+        return make_tma_descriptor(weight, static_cast<std::uint64_t>(columns), Group::k, tile_columns, Tile::operand);
     };
     return [&]<std::size_t... i>(std::index_sequence<i...>) {
-        return typename Group::Parameters{make_tma_descriptor(operands.input, Group::m, Group::k, input_rows),
-                                          {weights_of(K::kernel.columns() * K::kernel.accumulators, operands.weights[i],
-                                                      Group::template tile_columns<K>)...},
-                                          {operands.calls[i]...},
-                                          operands.norm,
-                                          operands.shared.squares_of_input,
-                                          operands.shared.stored,
-                                          operands.shared.squares};
+        return typename Group::Parameters{
+            make_tma_descriptor(operands.input, Group::m, Group::k, input_rows, Tile::operand),
+            {weights_of(K::kernel.columns() * K::kernel.accumulators, operands.weights[i],
+                        Group::template tile_columns<K>)...},
+            {operands.calls[i]...},
+            operands.norm,
+            operands.shared.squares_of_input,
+            operands.shared.stored,
+            operands.shared.squares};
     }
     (std::index_sequence_for<K...>());
 }

@@ -22,11 +22,11 @@
 #include <totograph/exec/cuda/kernels/kernel_call.hpp>
 #include <totograph/exec/cuda/runtime/dependent_launch.hpp>
 
-// GEMMs in bf16 whose tiles all multiprocessors compute in one wave, or in few, with the chain after each in the same
+// GEMMs whose tiles all multiprocessors compute in one wave, or in few, with the chain after each in the same
 // kernel. What a wave takes is the way of its first stage, its products, and the chain on its tile; so tiles are of the
 // size with which that is the least (`Sm90WaveCut`).
 //
-// One warp copies stages of 64 elements of k to shared memory, and one finishes the norm meanwhile; each warpgroup
+// One warp copies stages of 128 bytes of k to shared memory, and one finishes the norm meanwhile; each warpgroup
 // multiplies 64 of the rows by all columns, and each of its warps runs the chain on the 16 rows that it multiplied.
 // Their sums pass through shared memory: there a lane finds eight neighbouring columns. Two blocks of a cluster may
 // have the same rows, which each copies a half of to both.
@@ -210,7 +210,7 @@ struct WaveRunner {
                 };
                 float own[Tile::n / 2];
                 if constexpr (Group::has_norm) {
-                    run_mainloop<Tile, Group::k>(tiles, barriers.full, barriers.empty, state, own);
+                    run_mainloop<Tile, Group::k, Tile::operand>(tiles, barriers.full, barriers.empty, state, own);
                     if (parameters.squares_of_input != nullptr) {
                         mbarrier_wait(&barriers.norm[turn], 0);
                     }
@@ -219,7 +219,7 @@ struct WaveRunner {
                     finish(parameters, chain, acc);
                 } else {
                     auto chain = begin_chain();
-                    run_mainloop<Tile, Group::k>(tiles, barriers.full, barriers.empty, state, own);
+                    run_mainloop<Tile, Group::k, Tile::operand>(tiles, barriers.full, barriers.empty, state, own);
                     keep(acc, own);
                     finish(parameters, chain, acc);
                 }

@@ -17,7 +17,8 @@ template <class At>
 void launch_sm90_wave(const KernelLauncher& launcher, const TileOperands<At::launch.gemms()>& operands,
                       cudaStream_t stream) {
     constexpr Sm90WaveCut cut = sm90_wave_cut(At::launch.gemm);
-    using Tile = WaveBlockTile<cut.m, cut.n, cut.cluster, cut.stages, cut.waves, At::launch.has_reduction>;
+    constexpr MmaOperand operand = At::launch.gemm.is_bf16 ? MmaOperand::bf16 : MmaOperand::tf32;
+    using Tile = WaveBlockTile<operand, cut.m, cut.n, cut.cluster, cut.stages, cut.waves, At::launch.has_reduction>;
     using Group = typename TileGroupOf<Tile, At>::type;
     launcher.launch(&sm90_wave_kernel<Group>,
                     {cut.blocks(), Tile::threads, Tile::cluster, WaveSums<Group>::shared_bytes}, stream,

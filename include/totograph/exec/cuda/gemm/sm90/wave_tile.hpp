@@ -12,19 +12,21 @@ namespace totograph::cuda {
 
 /// What a block of the `sm90_wave` kernel computes at a time, as `Sm90WaveCut` says.
 /// @tparam has_norm  a warp finishes the norm of the input
-template <int block_m, int block_n, int blocks_of_cluster, int most_stages, int tiles_of_block, bool has_norm>
+template <MmaOperand multiplied, int block_m, int block_n, int blocks_of_cluster, int most_stages, int tiles_of_block,
+          bool has_norm>
 struct WaveBlockTile {
+    static constexpr MmaOperand operand = multiplied;
     static constexpr int m = block_m;
     static constexpr int n = block_n;
-    static constexpr int k = Sm90WaveTile::k;
+    static constexpr int k = Sm90WaveTile::row_bytes / bytes_of(operand);
     static constexpr int cluster = blocks_of_cluster;
     static constexpr int stages = most_stages;
     static constexpr int waves = tiles_of_block;
     static constexpr int consumers = m / Sm90WaveTile::rows_of_warpgroup;  ///< Warpgroups that multiply.
     static constexpr int mma_threads = consumers * warpgroup_size;
     static constexpr int threads = mma_threads + (has_norm ? 64 : 32);  ///< A warp is the producer.
-    static constexpr std::uint32_t row_bytes = m * k * sizeof(BFloat16);
-    static constexpr std::uint32_t column_bytes = n * k * sizeof(BFloat16);
+    static constexpr std::uint32_t row_bytes = m * Sm90WaveTile::row_bytes;
+    static constexpr std::uint32_t column_bytes = n * Sm90WaveTile::row_bytes;
     static constexpr std::uint32_t stage_bytes = row_bytes + column_bytes;
     static_assert(stage_bytes == sm90_wave_stage_bytes(m, n));
     /// Two, so that a block of the next kernel has room beside it, where each quarter of a multiprocessor has registers

@@ -16,7 +16,7 @@
 namespace totograph::cuda {
 
 TOTOGRAPH_CUDA_INLINE CUtensorMap make_tma_descriptor(const void* matrix, std::uint64_t rows, std::uint64_t k,
-                                                      std::uint32_t tile_rows) {
+                                                      std::uint32_t tile_rows, MmaOperand operand) {
     using Encode = CUresult (*)(CUtensorMap*, CUtensorMapDataType, cuuint32_t, void*, const cuuint64_t*,
                                 const cuuint64_t*, const cuuint32_t*, const cuuint32_t*, CUtensorMapInterleave,
                                 CUtensorMapSwizzle, CUtensorMapL2promotion, CUtensorMapFloatOOBfill);
@@ -34,17 +34,20 @@ TOTOGRAPH_CUDA_INLINE CUtensorMap make_tma_descriptor(const void* matrix, std::u
     }();
     CUtensorMap map{};
     const cuuint64_t extents[2] = {k, rows};
-    const cuuint64_t strides[1] = {k * 2};
-    const cuuint32_t box[2] = {64, tile_rows};
+    const auto bytes = static_cast<cuuint32_t>(bytes_of(operand));
+    const cuuint64_t strides[1] = {k * bytes};
+    const cuuint32_t box[2] = {128 / bytes, tile_rows};
     const cuuint32_t steps[2] = {1, 1};
+    const CUtensorMapDataType type =
+        operand == MmaOperand::tf32 ? CU_TENSOR_MAP_DATA_TYPE_FLOAT32 : CU_TENSOR_MAP_DATA_TYPE_BFLOAT16;
     const bool is_made = encode != nullptr &&
-                         encode(&map, CU_TENSOR_MAP_DATA_TYPE_BFLOAT16, 2, const_cast<void*>(matrix), extents, strides,
-                                box, steps, CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_128B,
+                         encode(&map, type, 2, const_cast<void*>(matrix), extents, strides, box, steps,
+                                CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_128B,
                                 CU_TENSOR_MAP_L2_PROMOTION_L2_128B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE) == CUDA_SUCCESS;
     if (!is_made) {
-        throw Error(ErrorCode::device_failure, "cuda: the driver cannot describe tiles of a matrix of " +
-                                                   std::to_string(rows) + " rows of " + std::to_string(k) +
-                                                   " bf16; update it.");
+        throw Error(ErrorCode::device_failure,
+                    "cuda: the driver cannot describe tiles of a matrix of " + std::to_string(rows) + " rows of " +
+                        std::to_string(k) + (operand == MmaOperand::tf32 ? " f32; update it." : " bf16; update it."));
     }
     return map;
 }
