@@ -262,6 +262,8 @@ const Results of_tiles{{"out.next", "out.stream"}, {}, {}, {}};
 template <class Model>
 inline constexpr tg::cuda::TailFusion tail_of_stream =
     tg::cuda::gemm_choices<tg::Program<Model>, Precision::bf16>(tg::cuda::traits_of(90), {})[1].tail;
+static_assert(tg::cuda::gemm_choices<tg::Program<Thousands>, Precision::tf32>(tg::cuda::traits_of(90), {})[2].kernel ==
+              tg::cuda::GemmKernel::sm90_wave);
 static_assert(tail_of_stream<Hundreds> == tg::cuda::TailFusion::norm &&
               tail_of_stream<Thousands> == tg::cuda::TailFusion::norm);
 
@@ -293,6 +295,11 @@ TEST_CASE("small tiles and waves without rows in use are not computed, and the o
         of_tiles, {{2, 1, 7, 8}, {2, 4, 3, 8}, {1, 3, 5, 5}, {2, 4, 7, 1}, {1, 1, 1, 1}, {2, 3, 7, 8}}, false);
     check<Thousands, Precision::bf16>(of_tiles, {{1, 8, 7, 32}}, true);
     check<Thousands, Precision::bf16>(of_tiles, {{2, 1, 7, 32}, {2, 8, 3, 32}, {1, 3, 5, 5}, {1, 1, 1, 1}}, false);
+}
+
+TEST_CASE("waves in tf32 without rows in use are not computed, and the others have the same bits") {
+    check<Hundreds, Precision::tf32>(of_tiles, {{1, 4, 7, 8}, {2, 1, 7, 8}, {1, 3, 5, 5}, {1, 1, 1, 1}}, false);
+    check<Thousands, Precision::tf32>(of_tiles, {{1, 8, 7, 32}, {2, 8, 3, 32}, {1, 3, 5, 5}, {1, 1, 1, 1}}, false);
 }
 
 TEST_CASE("tiles without rows in use are not computed") {

@@ -80,6 +80,9 @@ TEST_CASE("a loop computes on a device what its layers do") {
     SUBCASE("skinny, in tf32") {
         check_loop<Precision::tf32, tg::Program<loop_models::Stack<12, 8>>>();
     }
+    SUBCASE("in tf32") {
+        check_loop<Precision::tf32, tg::Program<loop_models::Stack<12, 1792>>>();
+    }
     SUBCASE("of two layers") {
         check_loop<Precision::bf16, tg::Program<loop_models::Alternating>>();
     }

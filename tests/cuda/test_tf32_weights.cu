@@ -85,8 +85,8 @@ void check_each_weight() {
 template <class Finish>
 void check_product(const std::vector<float>& x, const std::vector<float>& w, const std::vector<float>& found,
                    Index rows, const Finish& finish) {
-    // Both factors lie in [-1, 1), and rounding moves each by 2^-11 of it at most.
-    constexpr double bound = 2 * k * 0x1p-11;
+    // Both factors lie in [-1, 1), and tf32 cuts 2^-10 of it off at most.
+    constexpr double bound = 2 * k * 0x1p-10;
     for (Index row = 0; row < rows; ++row) {
         for (Index column = 0; column < n; ++column) {
             double sum = 0;
@@ -118,10 +118,9 @@ TEST_CASE("a weight that few and many rows read is there in both layouts") {
     const auto with_bias = [&](double sum, Index column) {
         return sum + static_cast<double>(bias[static_cast<std::size_t>(column)]);
     };
-    const auto as_it_is = [](double sum, Index) { return sum; };
     const auto with_tanh = [](double sum, Index) { return std::tanh(sum); };
     check_product(x, made_up("of_few", n * k), device.read("few by its own", few * n), few, with_bias);
-    check_product(y, made_up("of_many", n * k), device.read("many by its own", many * n), many, as_it_is);
+    check_product(y, made_up("of_many", n * k), device.read("many by its own", many * n), many, with_bias);
     check_product(x, made_up("of_both", n * k), device.read("few by both", few * n), few, with_tanh);
     check_product(y, made_up("of_both", n * k), device.read("many by both", many * n), many, with_tanh);
 }

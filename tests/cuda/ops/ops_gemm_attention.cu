@@ -26,8 +26,8 @@ constexpr bool warps_share_keys() {
 }
 
 // Queries and keys come from warpgroups with the tables of their positions; positions attend in several staged tiles.
-static_assert(runs_on_sm90<RotatedCausal<rotated_in_tiles, 512>, 1>());
-static_assert(stages_tiles<RotatedCausal<rotated_in_tiles, 512>>());
+static_assert(runs_on_sm90<RotatedCausal<rotated_in_tiles, 768>, 1>());
+static_assert(stages_tiles<RotatedCausal<rotated_in_tiles, 768>>());
 static_assert(stages_tiles<RotatedCausal<torn_in_tiles, 64, true>>());
 static_assert(warps_share_keys<RotatedCausal<torn_in_warps, 64, true>>());
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// GEMMs of more rows and draws from GEMMs, by cuBLASLt or in f32 by tf32 parts, in every precision, on the device
-// against the eager executor on the CPU.
+// GEMMs of more rows and draws from GEMMs, by cuBLASLt, in f32 by tf32 parts, or in tf32 in waves, in every precision,
+// on the device against the eager executor on the CPU.
 #include "cuda/ops/ops_gemm_device.hpp"
 
 using namespace ops;

@@ -100,6 +100,8 @@ void check_gemm() {
         // GEMMs of many rows by cuBLASLt, and their chains apart.
         check_on_device<Precision::bf16, Model>(Tested::name, expected, bound_for<Model>(Precision::bf16),
                                                 {.tunes = false, .fuses = false});
+        check_on_device<Precision::tf32, Model>(Tested::name, expected, bound_for<Model>(Precision::tf32),
+                                                {.tunes = false, .fuses = false});
     });
 }
 

@@ -49,7 +49,7 @@ using TiledRows = std::tuple<
     Row<"linear, narrow", Linear<61, 24, 20>>, Row<"rotated into caches, 63 rows", IntoCaches<3, 21, 768>>,
     Row<"norm and pair, 64 rows", Gated<64, 768, 3072>>, Row<"bias and residual, 64 rows", Residual<64, 3072, 768>>>;
 
-/// Of more rows, by cuBLASLt; and draws, which take sums of products as they come from it.
+/// Of more rows, by cuBLASLt, or in tf32 in waves; and draws, which take sums of products as they come from it.
 using CublasLtRows =
     std::tuple<Row<"norm and pair, 65 rows", Gated<65, 512, 1024>>,
                Row<"norms and residuals, 70 rows", NormsAndResiduals<70>>,
@@ -150,7 +150,7 @@ using AttentionRows = std::tuple<
     Row<"causal attention, heads of 80", Causal<wide_causal>>,
     Row<"causal attention, heads of 128", Causal<widest_causal>>,
     Row<"causal attention, ninety positions", Causal<ninety_positions>>,
-    Row<"rotated causal attention, in tiles", RotatedCausal<rotated_in_tiles, 512>>,
+    Row<"rotated causal attention, in tiles", RotatedCausal<rotated_in_tiles, 768>>,
     Row<"rotated causal attention, in tiles, NaN at one position", RotatedCausal<torn_in_tiles, 64, true>>,
     Row<"rotated causal attention, by warps, NaN at one position", RotatedCausal<torn_in_warps, 64, true>>,
     Row<"attention within groups", Grouped<many_positions, 133, tg::QueryPlaces::first>>,

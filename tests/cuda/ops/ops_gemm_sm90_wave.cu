@@ -73,6 +73,21 @@ static_assert(tail_of<SmallFirst, 1>() == TailFusion::norm && kernel_of<SmallFir
 static_assert(tail_of<SmallLast, 1>() == TailFusion::norm && kernel_of<SmallLast, 1> == GemmKernel::sm90_wave &&
               kernel_of<SmallLast, 2> == GemmKernel::sm90_small);
 
+/// The same of a launch in tf32.
+template <class Model, std::size_t launch = 0>
+constexpr bool is_cut_in_tf32_by(int m, int n, int cluster, int waves) {
+    constexpr tg::cuda::GemmGroup group = tg::cuda::LaunchAt<tg::Program<Model>, false, launch>::launch.gemm;
+    constexpr Sm90WaveCut cut = tg::cuda::sm90_wave_cut(group);
+    return tg::cuda::select_tf32_gemm(group, tg::cuda::traits_of(90)).kernel == GemmKernel::sm90_wave && cut.m == m &&
+           cut.n == n && cut.cluster == cluster && cut.waves == waves;
+}
+static_assert(is_cut_in_tf32_by<FeedForward<4224, 512, 1368>, 1>(128, 192, 1, 4));
+static_assert(is_cut_in_tf32_by<FeedForward<1100, 192, 1368>, 1>(192, 128, 2, 1));
+static_assert(is_cut_in_tf32_by<Gated<1280, 256, 1536>, 1>(128, 256, 1, 1));
+static_assert(is_cut_in_tf32_by<WideAndNarrow<1000, 136, 424>>(128, 96, 2, 1));
+static_assert(is_cut_in_tf32_by<Residual<4200, 1368, 512>>(128, 128, 2, 1));
+static_assert(is_cut_in_tf32_by<Gated<65, 512, 1024>, 1>(64, 64, 1, 1));
+
 }  // namespace
 
 TEST_CASE("GEMMs in waves of tiles") {

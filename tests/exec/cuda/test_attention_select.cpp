@@ -83,6 +83,9 @@ TEST_CASE("more queries than else take a block each where it reads all keys at o
     CHECK(chosen_of(28, 32) == AttentionKernel::block);
     CHECK(chosen_of(28, 33) == AttentionKernel::tiles);
     CHECK(chosen_of(29, 32) == AttentionKernel::tiles);
+    // Positions that fill half of a tile.
+    CHECK(chosen(prefill(2, 31, 64), Precision::bf16, {.keys_are_bf16 = true}) == AttentionKernel::block);
+    CHECK(chosen(prefill(2, 32, 64), Precision::bf16, {.keys_are_bf16 = true}) == AttentionKernel::tiles);
 }
 
 TEST_CASE("eight lanes read a key where blocks share multiprocessors, but while three find room with four") {
@@ -96,6 +99,7 @@ TEST_CASE("eight lanes read a key where blocks share multiprocessors, but while 
     CHECK(block_key_lanes(decode(1, 23, 64), true) == 8);   // with a suffix
     CHECK(block_key_lanes(prefill(1, 12, 96), true) == 4);  // 96 is no multiple of 64
     CHECK(block_key_lanes(prefill(1, 2, 256), true) == 8);
+    CHECK(block_key_lanes(prefill(1, 23, 128), true) == 8);  // whose blocks of four lanes take more registers
 }
 
 TEST_CASE("blocks share the keys of a query where queries are few and keys are many") {

@@ -24,7 +24,7 @@ struct FewAndMany {
         const Tensor y = r.state("many", {many, k});
         const auto weight = [&](std::string_view name) { return r.weight(name, {n, k}); };
         r.store(r.state("few by its own", {few, n}), linear(x, weight("of_few"), r.weight("bias", {n})));
-        r.store(r.state("many by its own", {many, n}), linear(y, weight("of_many")));
+        r.store(r.state("many by its own", {many, n}), linear(y, weight("of_many"), r.weight("bias", {n})));
         r.store(r.state("few by both", {few, n}), tanh(linear(x, weight("of_both"))));
         r.store(r.state("many by both", {many, n}), tanh(linear(y, weight("of_both"))));
     }

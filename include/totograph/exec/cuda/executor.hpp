@@ -278,7 +278,7 @@ private:
         }
     }
 
-    /// Launches GEMMs of one input as `select_gemm` chose.
+    /// Launches GEMMs of one input as `gemm_choices` says.
     template <std::size_t which, std::size_t entry, int... i>
     void launch_gemms(const Turn& turn, std::integer_sequence<int, i...>) const {
         using At = LaunchAt<ProgramAt<which>, streams<which>, entry>;

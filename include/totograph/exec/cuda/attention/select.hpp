@@ -38,7 +38,7 @@ struct AttentionLimits {
     /// So many queries keep a device busy with a block each (`bench_cuda`, `one_patch`: its steps take blocks; the
     /// prefill of `readme` and its samples take tiles). The number itself was not measured.
     static constexpr Index block_most_queries = 512;
-    /// The same where all keys are read at once: of a tile, most queries and keys would be empty.
+    /// The same where all keys are read at once, and of a tile more than half of the queries and keys would be empty.
     static constexpr Index block_most_queries_of_few_keys = 1024;
     /// With fewer keys the warps of a block have nothing to share; one more where a tile has several queries to offer.
     static constexpr Index block_fewest_keys = 8;
@@ -86,11 +86,11 @@ constexpr Index queries_of(const AnyKernel& kernel) {
     return shape[0] * shape[1] * shape[2] * shape[3] * kernel.attention.heads;
 }
 
-/// Lanes of a block that read one key together: more of wide heads, and where blocks are more than multiprocessors.
-/// Then each thread has less to do; and where registers would leave no room for all blocks at once, they take half of
-/// them (`bench_cuda_toto2`, 47 queries of 8 heads: `block_decode_22m` in tf32 0.510 ms to 0.493). But while three
-/// blocks find room on each multiprocessor, more lanes exchange more (18 queries of 16 heads: `small_313m` 0.464 for
-/// 0.469).
+/// Lanes of a block that read one key together: more of wide heads, and where blocks are more than multiprocessors, for
+/// then a thread has less to do and two thirds of the registers, so that more blocks run at once (`bench_cuda_toto2`,
+/// 47 queries of 8 heads: `block_decode_22m` in tf32 takes 0.493 ms with eight lanes and 0.510 with four). But where
+/// three blocks of four lanes find room on a multiprocessor, eight lanes exchange more (18 queries of 16 heads:
+/// `small_313m` takes 0.464 ms with four lanes and 0.469 with eight).
 template <class AnyKernel>
 constexpr Index block_key_lanes(const AnyKernel& kernel, bool keys_are_bf16) {
     using Limits = AttentionLimits;
@@ -99,8 +99,8 @@ constexpr Index block_key_lanes(const AnyKernel& kernel, bool keys_are_bf16) {
         return Limits::block_most_key_lanes;
     }
     const Index queries = queries_of(kernel);
-    const bool has_most_room = keys_are_bf16 && !kernel.attention.has_suffix && queries > 2 * Limits::multiprocessors &&
-                               queries <= 3 * Limits::multiprocessors;
+    const bool has_most_room = keys_are_bf16 && !kernel.attention.has_suffix && head_dim <= 64 &&
+                               queries > 2 * Limits::multiprocessors && queries <= 3 * Limits::multiprocessors;
     const bool takes_more = queries > Limits::multiprocessors && !has_most_room &&
                             head_dim % (Limits::block_most_key_lanes * Limits::block_lane_unit) == 0;
     return takes_more ? Limits::block_most_key_lanes : Limits::block_key_lanes;
@@ -300,7 +300,9 @@ constexpr AttentionKernel select_attention(const AnyKernel& kernel, const Attent
     // `base_paths`: 11.9 ms for 12.3).
     const bool is_wide = attention.head_dim > Limits::most_head_dim;
     const bool fills_tile = is_wide && takes_tiles && queries_of_keys(kernel) >= Limits::tile_warp_queries;
-    const bool has_few_keys = keys_of(kernel) * block_key_lanes(kernel, storage.keys_are_bf16) <= Limits::block_threads;
+    const bool has_few_keys =
+        keys_of(kernel) * block_key_lanes(kernel, storage.keys_are_bf16) <= Limits::block_threads &&
+        queries_of_keys(kernel) < Limits::tile_queries / 2;
     const Index most_queries = has_few_keys ? Limits::block_most_queries_of_few_keys : Limits::block_most_queries;
     const bool prefers_block = (queries_of(kernel) <= most_queries && !fills_tile) || (is_wide && !takes_tiles);
     if (prefers_block && keys_of(kernel) >= fewest_keys && storage.is_aligned &&

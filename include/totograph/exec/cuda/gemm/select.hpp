@@ -243,7 +243,7 @@ constexpr bool fits_sm90_wave(const GemmGroup& group, const GemmThresholds& limi
 }
 /// Where weights and products are not bf16, but products may be of tf32.
 constexpr bool fits_sm90_wave_in_tf32(const GemmGroup& group, const GemmThresholds& limits) {
-    return !group.is_bf16 && group.input_is_dense && fits_waves(group, limits);
+    return !group.is_bf16 && !group.input_is_bf16 && group.input_is_dense && fits_waves(group, limits);
 }
 /// Whether it takes no more waves on a device than it is cut for.
 constexpr bool fills_sm90_wave(const GemmGroup& group, const DeviceTraits& device) {
@@ -343,10 +343,15 @@ constexpr GemmChoice select_gemm(const GemmGroup& group, const GemmChoice& befor
     return select_gemm(group, before, device, fuses, thresholds_of(device.architecture()));
 }
 
+/// Whether a program whose products are of tf32 holds the `sm90_wave` kernel for a group.
+constexpr bool holds_waves_in_tf32(const GemmGroup& group) {
+    return fits_sm90_wave_in_tf32(group, compiled_thresholds);
+}
+
 /// The same of GEMMs whose products are of tf32.
 constexpr GemmChoice select_tf32_gemm(const GemmGroup& group, const DeviceTraits& device, bool fuses = true) {
     GemmChoice choice = select_gemm(group, {}, device, fuses);
-    if (fuses && choice.kernel == GemmKernel::cublaslt && fits_sm90_wave_in_tf32(group, compiled_thresholds) &&
+    if (fuses && choice.kernel == GemmKernel::cublaslt && holds_waves_in_tf32(group) &&
         fits_sm90_wave_in_tf32(group, thresholds_of(device.architecture())) && fills_sm90_wave(group, device)) {
         choice.kernel = GemmKernel::sm90_wave;
     }

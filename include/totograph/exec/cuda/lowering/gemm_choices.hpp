@@ -38,8 +38,7 @@ constexpr auto gemm_choices(const DeviceTraits& device, const Execution& executi
 
 /// Whether a program of a precision holds the `sm90_wave` kernel for a group.
 constexpr bool holds_waves(const GemmGroup& group, Precision precision) {
-    return is_compiled(GemmKernel::sm90_wave, group) ||
-           (precision == Precision::tf32 && fits_sm90_wave_in_tf32(group, compiled_thresholds));
+    return is_compiled(GemmKernel::sm90_wave, group) || (precision == Precision::tf32 && holds_waves_in_tf32(group));
 }
 
 /// What a launch by tiles shares with those before and behind it.

@@ -27,7 +27,7 @@ struct Execution {
     /// kept; else they use cuBLASLt's first choice.
     bool tunes = true;
     bool overlaps = true;  ///< A kernel may begin before the one before it has ended (programmatic dependent launch).
-    /// GEMMs of many rows run in one kernel with their epilogues, or with the norm that follows, where `select_gemm`
+    /// GEMMs of many rows run in one kernel with their epilogues, or with the norm that follows, where `gemm_choices`
     /// says so; else cuBLASLt computes them, and other kernels the rest.
     bool fuses = true;
     /// The host waits after each launch, so that an error shows where it happens. Not while capturing.
