@@ -155,3 +155,34 @@ TEST_CASE("tf32 tiles: a pair goes to a sink in pieces, on several threads, and 
         }
     }
 }
+
+TEST_CASE("tf32 rows: as rows of f32, each number rounded") {
+    constexpr Index n = 208;
+    constexpr Index k = 400;
+    const Graph graph = graph_of_weight(n, k);
+    const GraphView view{graph.nodes};
+    PreparedWeight pair;
+    pair.node = 0;
+    pair.second_node = 1;
+    pair.packed = true;
+    const TensorsOfFile source;
+    std::vector<float> expected;
+    for (const char* name : {"gate", "up"}) {
+        std::vector<float> rows(static_cast<std::size_t>(n * k));
+        source.read(name, Shape{n, k}, rows);
+        for (const float value : rows) {
+            expected.push_back(rounded(value));
+        }
+    }
+    const ScratchFolder scratch;
+    for (const std::size_t hits : {0U, 1U}) {
+        Team team(2);
+        cpu::WeightEvaluator evaluator(view, source, &team);
+        PreparedCache kept({scratch.path(), {}}, source, "tf32 rows");
+        std::vector<std::byte> found;
+        write_tf32_rows(view, pair, evaluator, WeightExpression(view, pair), kept, Sink{&found, 10000});
+        REQUIRE(found.size() == expected.size() * sizeof(float));
+        CHECK(std::memcmp(found.data(), expected.data(), found.size()) == 0);
+        CHECK(kept.report().hits == hits);
+    }
+}

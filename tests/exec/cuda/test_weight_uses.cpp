@@ -14,6 +14,7 @@
 #include <totograph/exec/cuda/runtime/execution.hpp>
 #include <totograph/exec/cuda/runtime/precision.hpp>
 #include <totograph/exec/tf32_tile.hpp>
+#include <totograph/exec/weight_layout.hpp>
 #include <totograph/graph/facts.hpp>
 #include <totograph/graph/program.hpp>
 #include <totograph/graph/recorder.hpp>
@@ -44,10 +45,9 @@ template <Precision precision>
 struct Layouts {
     using Chosen = LoweredProgram<Program<FewAndMany>, precision == Precision::bf16>;
     static constexpr auto uses = weight_uses<Chosen, precision>;
-    static constexpr std::size_t tiled =
-        std::count_if(uses.begin(), uses.end(), [](const WeightUses& use) { return use.tf32_tiles; });
-    static constexpr std::size_t rows =
-        std::count_if(uses.begin(), uses.end(), [](const WeightUses& use) { return use.rows; });
+    static constexpr auto count(WeightLayout layout) {
+        return std::count_if(uses.begin(), uses.end(), [&](const WeightUses& use) { return use.has(layout); });
+    }
 };
 
 constexpr std::size_t rows_in_f32 = n * k * sizeof(float);
@@ -57,11 +57,13 @@ constexpr std::size_t tiles = n / 8 * 2 * sizeof(Tf32Tile);  // k of 40 takes tw
 }  // namespace
 
 TEST_CASE("weights of few rows lie in tiles in tf32 alone, and in rows as well where many rows read them") {
-    CHECK(Layouts<Precision::bf16>::tiled == 0);
-    CHECK(Layouts<Precision::f32>::tiled == 0);
-    CHECK(Layouts<Precision::tf32>::tiled == 2);
-    CHECK(Layouts<Precision::f32>::rows == 4);
-    CHECK(Layouts<Precision::tf32>::rows == 3);
+    CHECK(Layouts<Precision::bf16>::count(WeightLayout::tf32_tiles) == 0);
+    CHECK(Layouts<Precision::f32>::count(WeightLayout::tf32_tiles) == 0);
+    CHECK(Layouts<Precision::f32>::count(WeightLayout::tf32_rows) == 0);
+    CHECK(Layouts<Precision::f32>::count(WeightLayout::rows) == 4);
+    CHECK(Layouts<Precision::tf32>::count(WeightLayout::tf32_tiles) == 2);
+    CHECK(Layouts<Precision::tf32>::count(WeightLayout::tf32_rows) == 2);
+    CHECK(Layouts<Precision::tf32>::count(WeightLayout::rows) == 1);  // the bias
 }
 
 TEST_CASE("bytes of weights are those of the layouts in which programs read them") {

@@ -9,7 +9,6 @@
 
 #include <cuda_runtime.h>
 
-#include <totograph/core/dtype.hpp>
 #include <totograph/core/shape.hpp>
 #include <totograph/exec/cuda/gemm/cublaslt/choosing_algorithms.hpp>
 #include <totograph/exec/cuda/gemm/cublaslt/gemm_shape.hpp>
@@ -176,8 +175,9 @@ private:
     static constexpr Precision precision_at = Memory::template precision_at<which>;
     template <std::size_t which>
     using LoweringAt = typename Memory::template LoweringAt<which>;
+    template <std::size_t which>
+    static constexpr WeightLayout rows = layout_of_weights(LaunchKind::gemm, precision_at<which>);
 
-    static constexpr WeightLayout rows = WeightLayout::rows;  ///< Of all but skinny GEMMs.
     /// When a launch runs.
     struct Turn {
         cudaStream_t stream;
@@ -204,13 +204,13 @@ private:
     /// @param first_column  of `step` among those of all GEMMs of the launch
     template <std::size_t which>
     [[nodiscard]] GemmPointers pointers_of(const Launch& launch, LoopTurn turn, int step, Index first_column) const {
-        const KernelCall call = memory_.template call_of<which>(launch.first_gemm(), turn, rows);
+        const KernelCall call = memory_.template call_of<which>(launch.first_gemm(), turn, rows<which>);
         const auto operand = [&](int index) {
             return index < 0 ? nullptr : static_cast<const float*>(call.operands[static_cast<std::size_t>(index)].base);
         };
         GemmPointers pointers;
         pointers.input = streams<which> && !launch.gemm.input_is_bf16 ? memory_.stored_input() : call.input.base;
-        pointers.weight = memory_.template weight_of<which>(step, turn, rows);
+        pointers.weight = memory_.template weight_of<which>(step, turn, rows<which>);
         if (launch.direct.is_possible) {
             pointers.output = call.output.base;
             pointers.residual = operand(launch.direct.residual);
@@ -226,7 +226,7 @@ private:
     template <std::size_t which, class Visit>
     void for_each_gemm(const Launch& launch, LoopTurn turn, const Visit& visit) const {
         using Program = ProgramAt<which>;
-        const auto weight_of = [&](int step) { return memory_.template weight_of<which>(step, turn, rows); };
+        const auto weight_of = [&](int step) { return memory_.template weight_of<which>(step, turn, rows<which>); };
         constexpr std::size_t element_bytes = sizeof(typename Memory::template Storage<which>);
         for (const GemmPart& part : parts_of_gemms<Program>(launch, element_bytes, weight_of)) {
             const GemmPointers pointers = pointers_of<which>(launch, turn, part.first, part.begin);
@@ -286,8 +286,8 @@ private:
         constexpr int first = At::launch.first;
         constexpr int gemm = At::launch.first_gemm();
         const GemmChoice& choice = choices_[which][turn.launch];
-        const auto call = [&](int step) { return memory_.template call_of<which>(step, turn.loops, rows); };
-        const auto weight = [&](int step) { return memory_.template weight_of<which>(step, turn.loops, rows); };
+        const auto call = [&](int step) { return memory_.template call_of<which>(step, turn.loops, rows<which>); };
+        const auto weight = [&](int step) { return memory_.template weight_of<which>(step, turn.loops, rows<which>); };
         if constexpr (streams<which> && !group.input_is_bf16) {
             if (choice.converts_input) {
                 launch_conversion<At>(launcher_, device_, call(first), memory_.stored_input(), turn.stream);
@@ -353,14 +353,14 @@ private:
     void launch_cluster(const Turn& turn) const {
         using Group = typename ClusterGroupOf<ProgramAt<which>, streams<which>, entry>::type;
         constexpr const Launch& launch = LaunchAt<ProgramAt<which>, streams<which>, entry>::launch;
-        const KernelCall call = memory_.template call_of<which>(launch.first, turn.loops, rows);
+        const KernelCall call = memory_.template call_of<which>(launch.first, turn.loops, rows<which>);
         KernelCall norm;
         if constexpr (Group::has_norm) {
             const Loops::Place next = ProgramAt<which>::loops.step_behind(launch.first + launch.count, turn.loops);
-            norm = memory_.template call_of<which>(next.entry, next.turn, rows);
+            norm = memory_.template call_of<which>(next.entry, next.turn, rows<which>);
         }
         launch_sm90_cluster<Group>(launcher_, call.input.base,
-                                   memory_.template weight_of<which>(launch.first, turn.loops, rows), call, norm,
+                                   memory_.template weight_of<which>(launch.first, turn.loops, rows<which>), call, norm,
                                    memory_.stored_input(), turn.stream);
     }
 
@@ -370,7 +370,7 @@ private:
         using At = LaunchAt<ProgramAt<which>, streams<which>, entry>;
         constexpr int norms = At::launch.norms();
         const Accumulator<which>* const accumulators = memory_.template accumulators<which>();
-        const auto call = [&](int step) { return memory_.template call_of<which>(step, turn.loops, rows); };
+        const auto call = [&](int step) { return memory_.template call_of<which>(step, turn.loops, rows<which>); };
         if constexpr (At::launch.draws.is_possible) {
             constexpr int draw = At::launch.count - 1;
             using Draw = typename At::template KernelAt<draw>;

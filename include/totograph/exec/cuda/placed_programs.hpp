@@ -100,7 +100,7 @@ public:
             prepared_[which].resize(tables.weights.size());
             auto next = found.begin();
             for_each_use<which>(tables.weights.size(), [&](std::size_t weight, WeightLayout layout) {
-                prepared_[which][weight].in(layout) = *next++;
+                prepared_[which][weight][static_cast<std::size_t>(layout)] = *next++;
             });
         };
         [&]<std::size_t... which>(std::index_sequence<which...>) {
@@ -184,18 +184,8 @@ private:
         }
     }
 
-    /// A prepared weight in the layouts in which its program reads it.
-    struct Prepared {
-        DeviceTensor rows;
-        DeviceTensor tf32_tiles;
-
-        [[nodiscard]] DeviceTensor& in(WeightLayout layout) {
-            return layout == WeightLayout::tf32_tiles ? tf32_tiles : rows;
-        }
-        [[nodiscard]] const DeviceTensor& in(WeightLayout layout) const {
-            return layout == WeightLayout::tf32_tiles ? tf32_tiles : rows;
-        }
-    };
+    /// A prepared weight by the layouts in which its program reads it.
+    using Prepared = std::array<DeviceTensor, 3>;
 
     /// Calls `visit(weight, layout)` for each layout in which a program reads each of its weights, which are counted
     /// with all iterations written out.
@@ -219,7 +209,7 @@ private:
     template <std::size_t which>
     [[nodiscard]] const std::byte* prepared(int weight, LoopTurn turn, WeightLayout layout) const {
         const int index = ProgramAt<which>::loops.at(&Loop::weights, weight, turn);
-        return prepared_[which][static_cast<std::size_t>(index)].in(layout).data;
+        return prepared_[which][static_cast<std::size_t>(index)][static_cast<std::size_t>(layout)].data;
     }
 
     template <std::size_t which>

@@ -22,24 +22,33 @@ namespace totograph::cuda {
 
 /// How the GEMMs of a launch read their weights.
 constexpr WeightLayout layout_of_weights(LaunchKind kind, Precision precision) {
-    return kind == LaunchKind::skinny && precision == Precision::tf32 ? WeightLayout::tf32_tiles : WeightLayout::rows;
+    if (precision != Precision::tf32) {
+        return WeightLayout::rows;
+    }
+    return kind == LaunchKind::skinny ? WeightLayout::tf32_tiles
+           : kind == LaunchKind::gemm ? WeightLayout::tf32_rows
+                                      : WeightLayout::rows;
 }
 
 /// In which layouts a program reads a prepared weight.
-struct WeightUses {
-    bool rows = false;
-    bool tf32_tiles = false;
-
+class WeightUses {
+public:
+    constexpr void add(WeightLayout layout) { bits_ |= 1U << static_cast<unsigned>(layout); }
+    [[nodiscard]] constexpr bool has(WeightLayout layout) const {
+        return (bits_ >> static_cast<unsigned>(layout) & 1U) != 0;
+    }
     /// Calls `visit(layout)` for each.
     template <class Visit>
     constexpr void for_each(const Visit& visit) const {
-        if (rows) {
-            visit(WeightLayout::rows);
-        }
-        if (tf32_tiles) {
-            visit(WeightLayout::tf32_tiles);
+        for (const WeightLayout layout : {WeightLayout::rows, WeightLayout::tf32_rows, WeightLayout::tf32_tiles}) {
+            if (has(layout)) {
+                visit(layout);
+            }
         }
     }
+
+private:
+    unsigned bits_ = 0;
 };
 
 /// Of each prepared weight of a program's table. One that GEMMs of few and of many rows read may be there in both.
@@ -48,16 +57,16 @@ inline constexpr auto weight_uses = [] {
     using Lowered = Lowering<Program, precision == Precision::bf16>;
     std::array<WeightUses, Program::weights.size()> uses{};
     for (std::size_t i = 0; i < uses.size(); ++i) {
-        uses[i].rows = !Program::weights[i].packed;
+        if (!Program::weights[i].packed) {
+            uses[i].add(WeightLayout::rows);
+        }
     }
     for (std::size_t entry = 0; entry < Lowered::count; ++entry) {
         const Launch& launch = Lowered::at(entry);
         for (int step = launch.first; step < launch.first + launch.count; ++step) {
             if (lowering_detail::kernel_of<Program>(step).kind == KernelKind::gemm) {
                 const int weight = lowering_detail::step_of<Program>(step).weight.index;
-                WeightUses& use = uses[static_cast<std::size_t>(weight)];
-                const WeightLayout layout = layout_of_weights(launch.kind, precision);
-                (layout == WeightLayout::tf32_tiles ? use.tf32_tiles : use.rows) = true;
+                uses[static_cast<std::size_t>(weight)].add(layout_of_weights(launch.kind, precision));
             }
         }
     }
@@ -94,7 +103,8 @@ constexpr void add_weights(DistinctWeights& weights, std::size_t block) {
     for_each_weight(tables, [&](std::uint64_t identity, std::size_t entry) {
         weight_uses<Program, precision>[entry].for_each([&](WeightLayout layout) {
             const std::size_t bytes = weight_bytes<precision>(tables, entry, layout);
-            weights.add(layout == WeightLayout::rows ? identity : ~identity, (bytes + block - 1) / block * block);
+            const std::uint64_t own = identity ^ static_cast<std::uint64_t>(layout) * 0x9E3779B97F4A7C15ULL;
+            weights.add(own, (bytes + block - 1) / block * block);
         });
     });
 }

@@ -33,6 +33,7 @@
 #include <totograph/exec/tf32_weights.hpp>
 #include <totograph/exec/weight_evaluator.hpp>
 #include <totograph/exec/weight_expression.hpp>
+#include <totograph/exec/weight_layout.hpp>
 #include <totograph/exec/weights.hpp>
 #include <totograph/graph/graph.hpp>
 #include <totograph/graph/kernel.hpp>
@@ -123,6 +124,16 @@ using WeightEvaluator = BasicWeightEvaluator<DeviceMatmul>;
 
 namespace weights_detail {
 
+/// What keys of weights tell of a layout.
+constexpr const char* name_of(WeightLayout layout) {
+    switch (layout) {
+        case WeightLayout::rows: return "";
+        case WeightLayout::tf32_rows: return "tf32 rows\n";
+        case WeightLayout::tf32_tiles: return "tf32 tiles\n";
+    }
+    return "";
+}
+
 /// Where a weight goes, for `write_row_major`.
 struct UploaderSink {
     Uploader& uploader;
@@ -186,8 +197,7 @@ std::vector<DeviceTensor> DeviceWeights<Storage>::get(GraphView graph, std::span
     Missing missing;
     for (const DeviceWeight& own : wanted) {
         missing.expressions.emplace_back(graph, own.weight);
-        missing.keys.push_back(device + (own.layout == WeightLayout::tf32_tiles ? "tf32 tiles\n" : "") +
-                               missing.expressions.back().text());
+        missing.keys.push_back(device + weights_detail::name_of(own.layout) + missing.expressions.back().text());
     }
     // Rows of GEMMs first, next to each other: those that share an input can then be multiplied as one.
     enum class Part : std::uint8_t { rows_of_gemms, tiles_of_gemms, others };
@@ -229,6 +239,7 @@ void DeviceWeights<Storage>::prepare(GraphView graph, std::span<const DeviceWeig
     WeightEvaluator evaluator(graph, source, &team, DeviceMatmul(uploader, evaluate));
     PreparedCache cache(io::large_cache_folder(), source,
                         "rows, composed on a device, " + std::string(name(dtype_of<Storage>)));
+    PreparedCache cache_of_tf32_rows(io::large_cache_folder(), source, "tf32 rows, composed on a device");
     PreparedCache cache_of_tiles(io::large_cache_folder(), source, "tf32 tiles, composed on a device");
     int last_layer = -1;
     for (const std::size_t i : missing.places) {
@@ -243,6 +254,8 @@ void DeviceWeights<Storage>::prepare(GraphView graph, std::span<const DeviceWeig
         weights_detail::UploaderSink sink{uploader, memory->data() + offset};
         if (wanted[i].layout == WeightLayout::tf32_tiles) {
             write_tf32_tiles(graph, weight, evaluator, missing.expressions[i], cache_of_tiles, sink);
+        } else if (wanted[i].layout == WeightLayout::tf32_rows) {
+            write_tf32_rows(graph, weight, evaluator, missing.expressions[i], cache_of_tf32_rows, sink);
         } else {
             write_row_major<Storage>(graph, weight, evaluator, missing.expressions[i], cache, sink);
         }
@@ -253,6 +266,7 @@ void DeviceWeights<Storage>::prepare(GraphView graph, std::span<const DeviceWeig
     }
     entries_->bytes += missing.bytes;
     PreparedCacheReport report = cache.report();
+    report.add(cache_of_tf32_rows.report());
     report.add(cache_of_tiles.report());
     entries_->cache_report.add(report);
     log(LogTopic::capture, [&] { return describe_preparation(missing.bytes, begin, report); });
