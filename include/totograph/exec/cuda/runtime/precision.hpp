@@ -8,7 +8,7 @@ namespace totograph::cuda {
 /// How GEMMs store their weights and multiply. Accumulators are f32 in each.
 enum class Precision : std::uint8_t {
     f32,   ///< f32 weights and arithmetic.
-    tf32,  ///< Products of tf32: inputs are f32, weights too, or of 20 bits where GEMMs of few rows read them.
+    tf32,  ///< Products of tf32: weights rounded to it, in f32 or in 20 bits where rows are few; inputs in f32.
     bf16,  ///< bf16 weights and inputs.
 };
 
