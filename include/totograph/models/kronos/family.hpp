@@ -22,7 +22,6 @@
 #include <totograph/models/kronos/parts.hpp>
 #include <totograph/models/kronos/programs.hpp>
 #include <totograph/models/kronos/states.hpp>
-#include <totograph/models/kronos/window.hpp>
 
 namespace totograph::kronos {
 
@@ -67,13 +66,7 @@ struct Family {
     static constexpr CheckpointRules checkpoint = checkpoint_rules;
     static constexpr Bucket smallest_bucket = candle_bucket(1, 1, 1, 1);
 
-    static constexpr ForecastSizes sizes(const Bucket& bucket) {
-        ForecastSizes result{bucket, 1};
-        const WindowRows rows = rows_of_window(Model::config, result.steps);
-        result.shared_rows = rows.common;
-        result.rows_of_sample = rows.own;
-        return result;
-    }
+    static constexpr ForecastSizes sizes(const Bucket& bucket) { return sizes_of(Model::config, bucket); }
 
     static constexpr Index rows(const Bucket& bucket) {
         return bucket.batch * (bucket.context + bucket.samples * bucket.horizon);

@@ -19,13 +19,21 @@ inline constexpr Index column_count = 6;
 /// Variates of a series: the columns, then the stamps, which are exogenous.
 inline constexpr Index variate_count = column_count + stamp_count;
 
+/// Sizes counted in candles. Where a window slides, paths share all of it but as many candles as a path can have drawn.
+constexpr ForecastSizes sizes_of(const KronosConfig& config, const Bucket& bucket) {
+    ForecastSizes sizes{bucket, 1};
+    sizes.rows_of_sample = sizes.steps - 1;
+    sizes.shared_rows = config.max_context - sizes.rows_of_sample;
+    return sizes;
+}
+
 /// What a bucket makes of a model: sizes, counted in candles, and caches. Programs of one that is inspected also take
 /// from states what the reference computed: candles from `forced.normalised`, and ids from `forced.s1` and `forced.s2`
 /// where these are not negative.
 template <KronosModel Model, Bucket bucket>
 struct Parts : nn::Taps<nn::keeps_intermediates<Model>> {
     static constexpr KronosConfig config = Model::config;
-    static constexpr ForecastSizes sizes{bucket, 1};
+    static constexpr ForecastSizes sizes = sizes_of(config, bucket);
 
     static constexpr Index context = sizes.context_patches;
     static constexpr Index horizon = sizes.steps;

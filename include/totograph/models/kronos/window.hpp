@@ -8,7 +8,6 @@
 #include <totograph/forecast/bucket.hpp>
 #include <totograph/graph/attention.hpp>
 #include <totograph/graph/recorder.hpp>
-#include <totograph/models/kronos/config.hpp>
 #include <totograph/models/kronos/ids.hpp>
 #include <totograph/models/kronos/inputs.hpp>
 #include <totograph/models/kronos/parts.hpp>
@@ -20,15 +19,6 @@
 
 namespace totograph::kronos {
 
-/// How many rows all paths share, and how many each path has for itself.
-struct WindowRows {
-    Index common;
-    Index own;  ///< Candles of a path, when it has the most that a step reads.
-};
-constexpr WindowRows rows_of_window(const KronosConfig& config, Index horizon) {
-    return {config.max_context - (horizon - 1), horizon - 1};
-}
-
 /// Rows of the candles in the window, `[batch, 1, 1, rows, width]`: those that all paths share, then each path's
 /// last `own` ones. Of a series that is shorter, rows in common from number `common_` on hold no candle, nor do own
 /// ones behind `newest_`: they may be NaN, and no attention sees them.
@@ -39,9 +29,8 @@ class SharedWindow {
     static constexpr Index window = Parts::config.max_context;
 
 public:
-    static constexpr WindowRows rows = rows_of_window(Parts::config, Parts::horizon);
-    static constexpr Index own = rows.own;
-    static constexpr Index common = rows.common;
+    static constexpr Index common = sizes.shared_rows;
+    static constexpr Index own = sizes.rows_of_sample;
 
     constexpr explicit SharedWindow(const Inputs<Parts>& in)
         : in_(in),
