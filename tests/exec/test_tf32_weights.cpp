@@ -15,6 +15,7 @@
 #include <totograph/core/shape.hpp>
 #include <totograph/exec/cpu/host_matmul.hpp>
 #include <totograph/exec/prepared_cache.hpp>
+#include <totograph/exec/row_major_weights.hpp>
 #include <totograph/exec/team.hpp>
 #include <totograph/exec/tf32_tile.hpp>
 #include <totograph/exec/tf32_weights.hpp>
@@ -56,13 +57,33 @@ struct Sink {
     static void add(std::size_t) {}
 };
 
-/// A weight of `[n, k]`, which is the last node of its graph.
-Graph graph_of_weight(Index n, Index k) {
-    Recorder r;
-    r.weight("gate", {n, k});
-    r.weight("up", {n, k});
-    return r.take_graph();
-}
+/// Two weights of `[n, k]`, which are a pair.
+class Pair {
+public:
+    Pair(Index n, Index k) : n_(n), k_(k) {
+        Recorder r;
+        r.weight("gate", {n, k});
+        r.weight("up", {n, k});
+        graph_ = r.take_graph();
+        weight.node = 0;
+        weight.second_node = 1;
+        weight.packed = true;
+    }
+    [[nodiscard]] GraphView view() const { return GraphView{graph_.nodes}; }
+    [[nodiscard]] std::vector<float> values(const std::string& name) const {
+        std::vector<float> rows(static_cast<std::size_t>(n_ * k_));
+        source.read(name, Shape{n_, k_}, rows);
+        return rows;
+    }
+
+    PreparedWeight weight;
+    TensorsOfFile source;
+
+private:
+    Index n_;
+    Index k_;
+    Graph graph_;
+};
 
 }  // namespace
 
@@ -116,19 +137,12 @@ TEST_CASE("tf32 tiles: each weight lies with the lane that multiplies it, zeros 
 TEST_CASE("tf32 tiles: a pair goes to a sink in pieces, on several threads, and into the cache and out of it") {
     constexpr Index n = 208;
     constexpr Index k = 200;
-    const Graph graph = graph_of_weight(n, k);
-    const GraphView view{graph.nodes};
-    PreparedWeight pair;
-    pair.node = 0;
-    pair.second_node = 1;
-    pair.packed = true;
-    const TensorsOfFile source;
+    const Pair pair(n, k);
     const std::size_t bytes = tf32_tiles_bytes(Shape{n, k}, true);
 
     std::vector<Tf32Tile> expected;
     for (const char* name : {"gate", "up"}) {
-        std::vector<float> rows(static_cast<std::size_t>(n * k));
-        source.read(name, Shape{n, k}, rows);
+        const std::vector<float> rows = pair.values(name);
         for (Index band = 0; band < n / Tf32Tile::columns; ++band) {
             for (Index tile = 0; tile < Tf32Tile::tiles_of(k); ++tile) {
                 expected.emplace_back().store(rows.data() + band * Tf32Tile::columns * k, tile * Tf32Tile::k, k);
@@ -141,12 +155,13 @@ TEST_CASE("tf32 tiles: a pair goes to a sink in pieces, on several threads, and 
     for (const std::size_t hits : {0U, 1U}) {
         for (const int threads : {1, 3}) {
             Team team(threads);
-            cpu::WeightEvaluator evaluator(view, source, &team);
+            cpu::WeightEvaluator evaluator(pair.view(), pair.source, &team);
             PreparedCache none;
-            PreparedCache kept({scratch.path(), {}}, source, "tf32 tiles");
+            PreparedCache kept({scratch.path(), {}}, pair.source, "tf32 tiles");
             for (PreparedCache* const cache : {&none, &kept}) {
                 std::vector<std::byte> found;
-                write_tf32_tiles(view, pair, evaluator, WeightExpression(view, pair), *cache, Sink{&found, 1000});
+                write_tf32_tiles(pair.view(), pair.weight, evaluator, WeightExpression(pair.view(), pair.weight),
+                                 *cache, Sink{&found, 1000});
                 REQUIRE(found.size() == bytes);
                 CHECK(std::memcmp(found.data(), expected.data(), bytes) == 0);
             }
@@ -159,28 +174,21 @@ TEST_CASE("tf32 tiles: a pair goes to a sink in pieces, on several threads, and 
 TEST_CASE("tf32 rows: as rows of f32, each number rounded") {
     constexpr Index n = 208;
     constexpr Index k = 400;
-    const Graph graph = graph_of_weight(n, k);
-    const GraphView view{graph.nodes};
-    PreparedWeight pair;
-    pair.node = 0;
-    pair.second_node = 1;
-    pair.packed = true;
-    const TensorsOfFile source;
+    const Pair pair(n, k);
     std::vector<float> expected;
     for (const char* name : {"gate", "up"}) {
-        std::vector<float> rows(static_cast<std::size_t>(n * k));
-        source.read(name, Shape{n, k}, rows);
-        for (const float value : rows) {
+        for (const float value : pair.values(name)) {
             expected.push_back(rounded(value));
         }
     }
     const ScratchFolder scratch;
     for (const std::size_t hits : {0U, 1U}) {
         Team team(2);
-        cpu::WeightEvaluator evaluator(view, source, &team);
-        PreparedCache kept({scratch.path(), {}}, source, "tf32 rows");
+        cpu::WeightEvaluator evaluator(pair.view(), pair.source, &team);
+        PreparedCache kept({scratch.path(), {}}, pair.source, "tf32 rows");
         std::vector<std::byte> found;
-        write_tf32_rows(view, pair, evaluator, WeightExpression(view, pair), kept, Sink{&found, 10000});
+        write_row_major<Tf32>(pair.view(), pair.weight, evaluator, WeightExpression(pair.view(), pair.weight), kept,
+                              Sink{&found, 10000});
         REQUIRE(found.size() == expected.size() * sizeof(float));
         CHECK(std::memcmp(found.data(), expected.data(), found.size()) == 0);
         CHECK(kept.report().hits == hits);

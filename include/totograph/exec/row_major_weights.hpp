@@ -78,7 +78,7 @@ void write_row_major(GraphView graph, const PreparedWeight& weight, Evaluator& e
                 const Index first = item * part;
                 const Index length = std::min(part, count - first);
                 store_elements(values(done + first, length, reinterpret_cast<float*>(buffer.data())),
-                               {to + first, static_cast<std::size_t>(length)});
+                               std::span<Storage>(to + first, static_cast<std::size_t>(length)));
             });
             sink.add(room.size());
             done += count;
@@ -86,7 +86,27 @@ void write_row_major(GraphView graph, const PreparedWeight& weight, Evaluator& e
     }
 }
 
-/// The same, with the bytes of a GEMM's weights from the cache where it has them, and into it where it has not.
+/// Gives a block of bytes to a sink: from the cache where it has them, else as `fill(memory)` makes them, which the
+/// cache keeps.
+template <class Fill, class Sink>
+void write_with_cache(std::size_t bytes, const WeightExpression& expression, PreparedCache& cache, Team& team,
+                      const Fill& fill, Sink&& sink) {
+    const bool keeps = cache.keeps(expression, bytes);
+    if (keeps) {
+        if (const auto found = cache.find(expression.text(), bytes, team); found.owner) {
+            return write_bytes(found.bytes, team, sink);
+        }
+    }
+    const Arena memory(bytes);
+    fill(memory.data());
+    if (keeps) {
+        cache.keep(expression.text(), {memory.data(), bytes}, team);
+    }
+    write_bytes({memory.data(), bytes}, team, sink);
+}
+
+/// The same as `write_row_major`, with the bytes of a GEMM's weights from the cache where it has them, and into it
+/// where it has not.
 template <class Storage, class Evaluator, class Sink>
 void write_row_major(GraphView graph, const PreparedWeight& weight, Evaluator& evaluator,
                      const WeightExpression& expression, PreparedCache& cache, Sink&& sink) {
@@ -94,18 +114,15 @@ void write_row_major(GraphView graph, const PreparedWeight& weight, Evaluator& e
     if (!weight.packed || !cache.keeps(expression, bytes)) {
         return write_row_major<Storage>(graph, weight, evaluator, sink);
     }
-    if (const auto found = cache.find(expression.text(), bytes, evaluator.team()); found.owner) {
-        return write_bytes(found.bytes, evaluator.team(), sink);
-    }
     struct MemorySink {
         std::byte* next;
         std::span<std::byte> room(std::size_t wanted) const { return {next, wanted}; }
         void add(std::size_t count) { next += count; }
     };
-    const Arena memory(bytes);
-    write_row_major<Storage>(graph, weight, evaluator, MemorySink{memory.data()});
-    cache.keep(expression.text(), {memory.data(), bytes}, evaluator.team());
-    write_bytes({memory.data(), bytes}, evaluator.team(), sink);
+    const auto fill = [&](std::byte* memory) {
+        write_row_major<Storage>(graph, weight, evaluator, MemorySink{memory});
+    };
+    write_with_cache(bytes, expression, cache, evaluator.team(), fill, sink);
 }
 
 }  // namespace totograph

@@ -4,6 +4,7 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 
 #include <totograph/core/shape.hpp>
 
@@ -16,6 +17,18 @@ namespace totograph {
 constexpr std::uint32_t tf32_bits(float value) noexcept {
     const auto bits = std::bit_cast<std::uint32_t>(value);
     return (bits & 0x7fffffffU) > 0x7f800000U ? 0x7fc00000U : (bits + 0x1000U) & 0xffffe000U;
+}
+
+/// An f32 that was rounded to tf32. Storage only.
+struct Tf32 {
+    std::uint32_t bits = 0;
+};
+
+/// Rounds as many floats as `to` has room for.
+inline void store_elements(const float* from, std::span<Tf32> to) noexcept {
+    for (std::size_t i = 0; i < to.size(); ++i) {
+        to[i].bits = tf32_bits(from[i]);
+    }
 }
 
 /// Eight columns by 32 neighbours in k, as a warp reads them: eight neighbours of a column are those of one lane, which

@@ -38,8 +38,7 @@ struct GemmThresholds {
     /// took 50 us for 43, on a single GEMM 44 for 33: those never run there.
     int sm90_least_k_tiles_with_sigmoid;
     /// The same where the epilogue reads tables for each row, of a result that is stored as bf16: 28 us for 33 with k
-    /// of 13 tiles (2,560 rows, n of 3,072: Kronos base with a window for each of five paths). Smaller k were not timed
-    /// alone.
+    /// of 13 tiles (2,560 rows, n of 3,072). Smaller k were not timed alone.
     int sm90_least_k_tiles_with_tables;
     /// Rows of `sm90_small` at most: from here on `sm90` and cuBLASLt have tiles enough.
     Index sm90_small_most_m;

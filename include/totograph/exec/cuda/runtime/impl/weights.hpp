@@ -30,6 +30,7 @@
 #include <totograph/exec/prepared_cache_report.hpp>
 #include <totograph/exec/row_major_weights.hpp>
 #include <totograph/exec/team.hpp>
+#include <totograph/exec/tf32_tile.hpp>
 #include <totograph/exec/tf32_weights.hpp>
 #include <totograph/exec/weight_evaluator.hpp>
 #include <totograph/exec/weight_expression.hpp>
@@ -255,7 +256,7 @@ void DeviceWeights<Storage>::prepare(GraphView graph, std::span<const DeviceWeig
         if (wanted[i].layout == WeightLayout::tf32_tiles) {
             write_tf32_tiles(graph, weight, evaluator, missing.expressions[i], cache_of_tiles, sink);
         } else if (wanted[i].layout == WeightLayout::tf32_rows) {
-            write_tf32_rows(graph, weight, evaluator, missing.expressions[i], cache_of_tf32_rows, sink);
+            write_row_major<Tf32>(graph, weight, evaluator, missing.expressions[i], cache_of_tf32_rows, sink);
         } else {
             write_row_major<Storage>(graph, weight, evaluator, missing.expressions[i], cache, sink);
         }
