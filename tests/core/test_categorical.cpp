@@ -12,9 +12,11 @@
 
 #include <totograph/core/categorical.hpp>
 
+#include "support/sanitized.hpp"
 #include "support/torch_values.hpp"
 
 using namespace totograph;
+using totograph::test::repetitions;
 using totograph::test::torch_values;
 
 namespace {
@@ -34,7 +36,7 @@ TEST_CASE("ids are drawn with the shares that PyTorch's filters leave") {
     constexpr std::size_t rows = 6;
     constexpr std::size_t vocabulary = 40;
     // Words that cut the unit interval evenly: an id gets as many as lie in its part of the cumulative shares.
-    constexpr std::uint32_t words = 4096;
+    constexpr std::uint32_t words = repetitions(4096U);
     const std::vector<double> logits = torch_values("logits");
     const std::vector<double> cases = torch_values("cases");
     const std::vector<double> shares = torch_values("shares");
@@ -125,7 +127,7 @@ TEST_CASE("nanoVLM's filter: what crosses the share goes, the largest stays, and
         }
         return shares;
     };
-    constexpr std::uint32_t words = 4096;
+    constexpr std::uint32_t words = repetitions(4096U);
     constexpr std::size_t vocabulary = 40;
     const std::vector<double> all = torch_values("logits");
     for (const CategoricalOptions& options :

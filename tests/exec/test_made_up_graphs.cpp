@@ -18,6 +18,7 @@
 
 #include "support/interpreters.hpp"
 #include "support/plans.hpp"
+#include "support/sanitized.hpp"
 #include "support/tensor_sources.hpp"
 
 using namespace totograph;
@@ -233,7 +234,7 @@ States first_states(const Graph& graph, std::uint64_t seed) {
 TEST_CASE("plans of made-up graphs compute what the graphs compute") {
     const MadeUpTensors weights;
     int failures = 0;
-    for (std::uint64_t seed = 0; seed < 1500 && failures < 5; ++seed) {
+    for (std::uint64_t seed = 0; seed < repetitions(1500U) && failures < 5; ++seed) {
         CAPTURE(seed);
         const Graph graph = Author(seed).write(8 + static_cast<int>(seed % 40));
         require_recorded(graph);

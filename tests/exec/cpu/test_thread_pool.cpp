@@ -16,12 +16,15 @@
 #include <totograph/core/error.hpp>
 #include <totograph/exec/cpu/thread_pool.hpp>
 
+#include "support/sanitized.hpp"
+
 using totograph::Error;
 using totograph::ErrorCode;
 using totograph::Index;
 using totograph::cpu::parallel_for;
 using totograph::cpu::ThreadPool;
 using totograph::cpu::WorkQueue;
+using totograph::test::repetitions;
 
 TEST_CASE("every thread of a pool runs the function once, the caller as thread 0") {
     for (const int threads : {1, 2, 3, 8}) {
@@ -43,7 +46,7 @@ TEST_CASE("every thread of a pool runs the function once, the caller as thread 0
 }
 
 TEST_CASE("each round of a pool sees what the rounds before it wrote") {
-    constexpr int rounds = 2000;
+    constexpr int rounds = repetitions(2000);
     ThreadPool pool(3);
     std::vector<int> values(3);
     for (int round = 0; round < rounds; ++round) {

@@ -13,17 +13,10 @@
 
 #include "models/toto1/series.hpp"
 #include "models/toto1/shared_forecasters.hpp"
+#include "support/sanitized.hpp"
 
 // Nothing is allocated inside a forecast: this program counts every allocation that any of its threads makes, by
 // putting itself in the place of the allocator.
-
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define TOTOGRAPH_TEST_HAS_SANITIZER
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) || __has_feature(memory_sanitizer)
-#define TOTOGRAPH_TEST_HAS_SANITIZER
-#endif
-#endif
 
 namespace {
 

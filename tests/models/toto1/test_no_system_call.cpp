@@ -9,14 +9,7 @@
 
 #include "models/toto1/series.hpp"
 #include "models/toto1/shared_forecasters.hpp"
-
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define TOTOGRAPH_TEST_HAS_SANITIZER
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) || __has_feature(memory_sanitizer)
-#define TOTOGRAPH_TEST_HAS_SANITIZER
-#endif
-#endif
+#include "support/sanitized.hpp"
 
 #if defined(__linux__) && !defined(TOTOGRAPH_TEST_HAS_SANITIZER)
 
