@@ -289,6 +289,11 @@ inline constexpr AttentionSize torn_in_warps{
     .series = 2, .samples = 1, .variates = 2, .positions = 150, .heads = 3, .head_dim = 64};
 inline constexpr AttentionSize few_causal{
     .series = 3, .samples = 1, .variates = 1, .positions = 40, .heads = 2, .head_dim = 32};
+/// More than 512 queries of few keys, and fewer queries than that, but more blocks than multiprocessors.
+inline constexpr AttentionSize many_of_few_keys{
+    .series = 2, .samples = 1, .variates = 1, .positions = 18, .heads = 16, .head_dim = 64};
+inline constexpr AttentionSize many_blocks{
+    .series = 2, .samples = 6, .variates = 6, .positions = 60, .heads = 4, .head_dim = 64};
 inline constexpr AttentionSize few_cached{
     .series = 2, .samples = 2, .variates = 2, .positions = 60, .heads = 4, .head_dim = 64};
 inline constexpr AttentionSize few_queries{

@@ -30,6 +30,7 @@ static_assert(runs_on_sm90<RotatedCausal<rotated_in_tiles, 768>, 1>());
 static_assert(stages_tiles<RotatedCausal<rotated_in_tiles, 768>>());
 static_assert(stages_tiles<RotatedCausal<torn_in_tiles, 64, true>>());
 static_assert(warps_share_keys<RotatedCausal<torn_in_warps, 64, true>>());
+static_assert(block_lanes<Causal<many_of_few_keys>>() == 8 && block_lanes<Causal<few_causal>>() == 4);
 
 }  // namespace
 

@@ -8,6 +8,7 @@ namespace {
 
 static_assert(attends_on_tiles<CachedInLongerRows<suffixes_of(32)>, float, false>());
 static_assert(attends_on_tiles<Cached<one_sample, true, 5>, float, false>());
+static_assert(block_lanes<Cached<many_blocks, true, 5>>() == 8);
 
 }  // namespace
 

@@ -12,6 +12,7 @@ using tg::BFloat16;
 static_assert(attends_on_tiles<FilledCaches<suffixes_of(16), 5>, BFloat16, true>());
 static_assert(attends_on_tiles<FilledCaches<suffixes_of(64, 130), 5>, BFloat16, true>());
 static_assert(attends_on_tiles<FilledCaches<suffixes_of(128), 3>, BFloat16, true>());
+static_assert(block_lanes<FilledCaches<many_blocks, 5, true>>() == 8);
 
 /// Stages on a device whose multiprocessors have so much shared memory.
 template <AttentionSize size>

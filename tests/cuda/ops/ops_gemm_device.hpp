@@ -72,6 +72,18 @@ constexpr bool attends_on_tiles() {
     return result;
 }
 
+/// Lanes that read a key of a model's attention in bf16, where blocks compute it; else 0.
+template <class Model>
+constexpr Index block_lanes() {
+    Index result = 0;
+    visit_attention<Model>([&]<class K>(K*) {
+        const bool takes_block = tg::cuda::select_attention(K::kernel, tg::cuda::storage_of<K>, Precision::bf16,
+                                                            tg::cuda::least_device) == tg::cuda::AttentionKernel::block;
+        result = takes_block ? tg::cuda::block_key_lanes(K::kernel, std::is_same_v<typename K::Key, tg::BFloat16>) : 0;
+    });
+    return result;
+}
+
 /// A draw takes another component where its uniform number lies between two weights' sums that rounding moved: errors
 /// of the weights, of 24 bits, 11 or 8, are shares of the draws. Twice and more what such errors can move.
 template <class Model>
