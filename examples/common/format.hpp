@@ -11,15 +11,18 @@
 
 namespace examples {
 
-/// A number for a file: twelve significant digits, without zeros at their end, which is more than a forecast has; empty
-/// for NaN and infinity (a blank CSV field).
+/// A number for a file: twelve significant digits, without zeros at their end, which is more than a forecast has; of
+/// counters, which are large beside what they change by, all of them. Empty for NaN and infinity (a blank CSV field).
 inline std::string exact_number(double value) {
     if (!std::isfinite(value)) {
         return "";
     }
+    constexpr double least_of_counters = 1e9;
     std::array<char, 32> buffer{};
-    const auto written =
-        std::to_chars(buffer.data(), buffer.data() + buffer.size(), value, std::chars_format::general, 12);
+    char* const end = buffer.data() + buffer.size();
+    const auto written = std::abs(value) >= least_of_counters
+                             ? std::to_chars(buffer.data(), end, value)
+                             : std::to_chars(buffer.data(), end, value, std::chars_format::general, 12);
     return {buffer.data(), written.ptr};
 }
 

@@ -137,6 +137,9 @@ inline void check_options(Options& options) {
                          {"--dot", options.dot},
                          {"--explain-html", options.explain_html}},
                         {{"input", options.input}});
+    // A forecast may take the place of the one that it scores: a picture may not.
+    detail::check_files({{"--svg", options.svg}, {"--dot", options.dot}, {"--explain-html", options.explain_html}},
+                        {{"--score-last", options.score_last}});
     if (options.chart && options.no_chart) {
         detail::reject("--chart and --no-chart contradict each other; leave one out.");
     }

@@ -15,6 +15,7 @@ TEST_CASE("exact numbers have twelve digits, and floats read back") {
     }
     CHECK(exact_number(0.1) == "0.1");
     CHECK(exact_number(1000000001.25) == "1000000001.25");
+    CHECK(exact_number(1700000000000012.5) == "1700000000000012.5");
     CHECK(exact_number(-2.0 / 3) == "-0.666666666667");
     CHECK(exact_number(std::numeric_limits<float>::quiet_NaN()).empty());
     CHECK(exact_number(std::numeric_limits<float>::infinity()).empty());

@@ -280,6 +280,29 @@ TEST_CASE("a warm-up builds and runs all that requests can reach") {
     CHECK(to_string(serve::WarmUpReport{}) == "nothing to build\nready after -\n");
 }
 
+TEST_CASE("a warm-up builds what serves larger requests in parts") {
+    const auto warmed = [](std::vector<Bucket> buckets) {
+        serve::BackendRegistry registry;
+        registry.add(
+            std::make_shared<FakeBackend>("few", 1.0F, std::vector<Bucket>{{.batch = 4, .context = 32, .horizon = 8}}));
+        registry.add(std::make_shared<FakeBackend>("many", 2.0F, std::move(buckets)));
+        serve::ForecastService service(registry, {.backend = "many", .routes = {{.max_batch = 4, .backend = "few"}}});
+        const serve::WarmUpReport report = service.warm_up();
+        const std::vector<float> values(8 * 32, 1.0F);
+        const serve::ScopedStance stance(serve::Stance::fail_on_recapture);
+        CHECK(service.forecast({.batch = 8, .variates = 1, .steps = 32, .values = values}).batch() == 8);
+        return report.rows.size() - 1;  // besides that of the first backend
+    };
+    const Bucket four{.batch = 4, .context = 32, .horizon = 8};
+    CHECK(warmed({four}) == 1);
+    // Eight go to a bucket that holds them whole; fewer to the other backend.
+    CHECK(warmed({four, {.batch = 8, .context = 32, .horizon = 8}}) == 1);
+    // Nine would take two runs of either.
+    CHECK(warmed({four, {.batch = 5, .context = 32, .horizon = 8}}) == 2);
+    // The one that holds more series forecasts less.
+    CHECK(warmed({four, {.batch = 32, .context = 32, .horizon = 4}}) == 2);
+}
+
 TEST_CASE("a warm-up of some buckets, and one that fails") {
     OneBackend one;
     CHECK(one.service.warm_up({.buckets = {large}}).rows.size() == 1);

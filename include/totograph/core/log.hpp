@@ -66,6 +66,9 @@ inline LogOutput& log_output() {
     return *output;
 }
 
+/// Whether this thread is inside of the sink.
+bool is_writing_log() noexcept;
+
 /// Hands a line to the sink, one thread at a time. What a sink logs itself is dropped.
 void write_log(LogTopic topic, std::string_view line);
 
@@ -112,7 +115,8 @@ void set_logs(std::string_view list);
 
 /// Gives lines to `sink` from now on, or to stderr again when it is empty. The sink is called by one thread at a time,
 /// without the topic's name before the line; what it logs itself is dropped, what it throws is lost. It must not call
-/// `set_log_sink`. When this returns, the sink before is not being called and will not be called any more.
+/// `set_log_sink` or a service (`serve::ForecastService`), which throws then. When this returns, the sink before is not
+/// being called and will not be called any more.
 void set_log_sink(LogSink sink);
 
 }  // namespace totograph

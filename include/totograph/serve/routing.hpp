@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdlib>
 #include <functional>
@@ -31,8 +32,17 @@ struct ResolvedRoute {
     std::optional<Mode> own_mode{};
     Mode mode = Mode::eager;
 
-    /// Whether the bucket may have to serve a request that comes this way: it may be of fewer series.
-    [[nodiscard]] bool reaches(const Bucket& bucket) const noexcept { return above < bucket.batch; }
+    /// Whether a bucket of the backend may have to serve a request that comes this way: it may be of fewer series, or
+    /// of more, in parts. Of more series than a bucket has, `choose_bucket` prefers one that holds all else and as many
+    /// series as come this way, or at least twice those of the bucket.
+    [[nodiscard]] bool reaches(std::span<const Bucket> buckets, const Bucket& bucket) const noexcept {
+        Bucket one = bucket;
+        one.batch = 1;
+        return above < bucket.batch || std::none_of(buckets.begin(), buckets.end(), [&](const Bucket& other) {
+                   return other.batch > bucket.batch && other.holds(one) &&
+                          (other.batch >= max_batch || other.batch / 2 >= bucket.batch);
+               });
+    }
 };
 
 /// What the environment says of the backend that serves everything; empty: as the program says.

@@ -12,7 +12,8 @@ namespace totograph::serve::detail {
 /// additions and makes no system call.
 class TurnLock {
 public:
-    /// Throws `Error` (`invalid_argument`) to the thread whose turn it is: it would wait for itself.
+    /// Throws `Error` (`invalid_argument`) to the thread whose turn it is, which would wait for itself, and inside of a
+    /// log sink, where two services could wait for each other.
     void lock();
 
     void unlock() noexcept {

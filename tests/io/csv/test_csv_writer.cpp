@@ -56,6 +56,25 @@ void check_same(const io::Table& a, const io::Table& b) {
 
 }  // namespace
 
+TEST_CASE("csv writer: names that look like values are names") {
+    for (const auto& [one, other] : std::vector<std::pair<std::string, std::string>>{{"NA", "none"},
+                                                                                     {"true", "false"},
+                                                                                     {"1h", "2h"},
+                                                                                     {"5 GB", "6 GB"},
+                                                                                     {"2024-01-01", "2024-01-02"},
+                                                                                     {"Jan 2024", "Feb 2024"},
+                                                                                     {"12", "-1e3"}}) {
+        CAPTURE(one);
+        io::Table table{"", {}, {one, other}, {{1, 2, 3}, {4, 5, 6}}};
+        check_same(io::parse_csv(io::format_csv(table), "written.csv"), table);
+        table.names.pop_back();
+        table.columns.pop_back();
+        check_same(io::parse_csv(io::format_csv(table), "written.csv"), table);
+    }
+    // In quotes or not, rows of times and numbers without names have none.
+    CHECK(io::parse_csv("\"2024-01-01\",\"1\"\n\"2024-01-02\",\"2\"\n", "f.csv").rows() == 2);
+}
+
 TEST_CASE("csv writer: numbers are short and gaps empty") {
     CHECK(io::format_csv(sample()) == "time,cpu,memory\n2024-01-01,1.5,3e+38\n2024-01-02,,2\n2024-01-03,-0.1,\n");
     CHECK(io::format_csv(sample(), ';') == "time;cpu;memory\n2024-01-01;1.5;3e+38\n2024-01-02;;2\n2024-01-03;-0.1;\n");

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include <totograph/core/error.hpp>
+#include <totograph/io/csv/csv.hpp>
 #include <totograph/io/csv/split.hpp>
 #include <totograph/io/csv/table.hpp>
 #include <totograph/io/time/clock.hpp>
@@ -92,6 +93,10 @@ TEST_CASE("rows of a table in long form are split by what a column says") {
     const auto decimals = split_csv("symbol;day;close\nA;2024-01-01;1,085\nA;2024-01-02;1,090\n", "f.csv", "symbol");
     CHECK(parse_csv(decimals.front().text, "f.csv").columns == std::vector<std::vector<double>>{{1.085, 1.09}});
     CHECK(csv_column_names(text, "prices.csv") == Names{"time", "symbol", "open", "close"});
+    // Of one column that is left, gaps at the end are rows.
+    const auto gaps = split_csv("s,v\na,1\na,\nb,7\na,3\na,\n", "f.csv", "s");
+    CHECK(parse_csv(gaps.front().text, "f.csv").rows() == 4);
+    CHECK(parse_csv(gaps.back().text, "f.csv").rows() == 1);
     CHECK_THROWS_WITH_AS((void)split_csv(text, "prices.csv", "name"), "The file 'prices.csv' has no column 'name'.",
                          totograph::Error);
     CHECK_THROWS_WITH_AS(
@@ -99,4 +104,27 @@ TEST_CASE("rows of a table in long form are split by what a column says") {
         "Line 3 of 'prices.csv' has nothing in column 'a', which tells what the row is of; fill it, or "
         "leave it out.",
         totograph::Error);
+}
+
+TEST_CASE("two series below each other are told apart though one lacks rows") {
+    // 24 days of x, and every so manieth day of y.
+    const auto text = [](int every) {
+        std::string lines = "time,host,v\n";
+        for (int day = 1; day <= 24; ++day) {
+            const std::string time = "2024-01-" + std::string(day < 10 ? "0" : "") + std::to_string(day);
+            lines += time + ",x," + std::to_string(day) + "\n";
+            if (day % every == 0) {
+                lines += time + ",y,500\n";
+            }
+        }
+        return lines;
+    };
+    for (const int every : {1, 2, 3}) {
+        CAPTURE(every);
+        check_error(ErrorCode::invalid_file, {" rows at 24 times", "--series host --value v"},
+                    [&] { (void)parse_csv(text(every), "f.csv"); });
+    }
+    // A few rows of one time are repeated ones.
+    CHECK(parse_csv(text(12), "f.csv").rows() == 24);
+    CHECK(parse_csv(text(2), "f.csv", {.rows = RowPolicy::as_they_stand}).rows() == 36);
 }

@@ -60,6 +60,8 @@ TEST_CASE("regular rows: newest first, unsorted, repeated") {
     CHECK(notes(regular({"1", "3", "2", "4"}), "'2' comes after '3'): they are sorted"));
     CHECK(regular({"1", "2", "2", "3"}).columns[0] == std::vector<double>{0, 1, 3});
     CHECK(notes(regular({"1", "2", "2", "3"}), "1 of them with other values"));
+    // The first one of the file is kept, whichever way it goes.
+    CHECK(regular({"4", "3", "2", "2", "1"}).columns[0] == std::vector<double>{4, 2, 1, 0});
 }
 
 TEST_CASE("regular rows: weekends become gaps, and the note says how to have it otherwise") {

@@ -68,6 +68,17 @@ TEST_CASE("the newest forecast of a step counts") {
     CHECK(only(accuracy).bias == doctest::Approx(2.0));
 }
 
+TEST_CASE("steps whose numbers would overflow are refused") {
+    OnlineAccuracy accuracy;
+    constexpr totograph::Index last = std::numeric_limits<totograph::Index>::max();
+    CHECK_THROWS_WITH_AS(accuracy.expect("a", last - 1, std::array{1.0F, 2.0F, 3.0F}),
+                         "OnlineAccuracy: a forecast of 3 steps begins at step 9223372036854775806, so that its last "
+                         "steps have no number. Count from elsewhere.",
+                         totograph::Error);
+    accuracy.expect("a", last - 2, std::array{1.0F, 2.0F});
+    CHECK(accuracy.observe("a", last - 1, 2.0));
+}
+
 TEST_CASE("series of a group do not take each other's place") {
     OnlineAccuracy accuracy;
     accuracy.expect({"shop", 1}, 10, std::array{100.0F});

@@ -19,16 +19,24 @@
 namespace totograph {
 namespace detail {
 
-TOTOGRAPH_INLINE void write_log(LogTopic topic, std::string_view line) {
+TOTOGRAPH_INLINE bool& writing_log() noexcept {
     static thread_local bool is_writing = false;
-    if (is_writing) {
+    return is_writing;
+}
+
+TOTOGRAPH_INLINE bool is_writing_log() noexcept {
+    return writing_log();
+}
+
+TOTOGRAPH_INLINE void write_log(LogTopic topic, std::string_view line) {
+    if (is_writing_log()) {
         return;
     }
     struct Scope {
-        Scope() { is_writing = true; }
+        Scope() { writing_log() = true; }
         Scope(const Scope&) = delete;
         Scope& operator=(const Scope&) = delete;
-        ~Scope() { is_writing = false; }
+        ~Scope() { writing_log() = false; }
     };
     const Scope scope;
     LogOutput& output = log_output();

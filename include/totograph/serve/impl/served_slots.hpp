@@ -86,7 +86,7 @@ TOTOGRAPH_INLINE WarmUpReport ServedSlots::warm_up(const WarmUpOptions& options,
             const auto& chosen = options.buckets;
             const bool is_chosen =
                 chosen.empty() || std::find(chosen.begin(), chosen.end(), served.buckets[i]) != chosen.end();
-            if (!is_chosen || !route.reaches(served.buckets[i])) {
+            if (!is_chosen || !route.reaches(served.buckets, served.buckets[i])) {
                 continue;
             }
             builder_.warm_up(served, i, route.mode, options.forecasts, report);
@@ -150,7 +150,7 @@ TOTOGRAPH_INLINE void ServedSlots::set_mode(Mode mode) {
     for (const ResolvedRoute& route : routes) {
         ServedBackend& served = routing_.backends[route.backend];
         for (std::size_t i = 0; i < served.buckets.size(); ++i) {
-            if (route.reaches(served.buckets[i])) {
+            if (route.reaches(served.buckets, served.buckets[i])) {
                 (void)builder_.counters_of(served, i, route.mode);
             }
         }
@@ -206,7 +206,7 @@ TOTOGRAPH_INLINE void ServedSlots::update_ready() noexcept {
         const ServedBackend& served = routing_.backends[route.backend];
         for (std::size_t i = 0; i < served.places.size(); ++i) {
             const Place& place = served.places[i];
-            const bool is_needed = place.is_warm && route.reaches(served.buckets[i]);
+            const bool is_needed = place.is_warm && route.reaches(served.buckets, served.buckets[i]);
             is_ready = is_ready && (!is_needed || place.at(route.mode).forecaster);
         }
     }

@@ -9,17 +9,24 @@
 
 #include <totograph/core/error.hpp>
 #include <totograph/core/inline.hpp>
+#include <totograph/core/log.hpp>
 
 namespace totograph::serve::detail {
 
 TOTOGRAPH_INLINE void TurnLock::lock() {
+    if (totograph::detail::is_writing_log()) {
+        throw Error(ErrorCode::invalid_argument,
+                    "A ForecastService was called by a log sink. Services log while they serve a call, and one line is "
+                    "written at a time, so two of them could wait for each other for ever. Keep the line, and call the "
+                    "service from another thread.");
+    }
     const std::thread::id caller = std::this_thread::get_id();
     // No order is needed: what a thread wrote itself it sees, and no other writes this thread's id.
     if (owner_.load(std::memory_order_relaxed) == caller) {
         throw Error(ErrorCode::invalid_argument,
-                    "A ForecastService was called by what it was running itself, a backend or a log sink; it "
-                    "serves one call at a time, so this one would wait for ever. Call it when its forecast is "
-                    "over, or call another service.");
+                    "A ForecastService was called by what it was running itself, a backend; it serves one call at a "
+                    "time, so this one would wait for ever. Call it when its forecast is over, or call another "
+                    "service.");
     }
     const std::uint32_t mine = next_.fetch_add(1, std::memory_order_relaxed);
     std::uint32_t now = turn_.load(std::memory_order_acquire);

@@ -229,7 +229,7 @@ TOTOGRAPH_INLINE bool is_header(const std::vector<CsvField>& first, const std::v
             return false;
         }
         any_text = any_text || kind == CellKind::text;
-        any_time = any_time || kind == CellKind::time;
+        any_time = any_time || (kind == CellKind::time && !first[i].is_quoted);
         any_plain = any_plain || (kind != CellKind::blank && kind != CellKind::text && !first[i].is_quoted);
     }
     const bool has_index = first.front().text.empty() && !second.empty() && !second.front().text.empty();

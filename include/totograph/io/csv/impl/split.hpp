@@ -38,7 +38,12 @@ TOTOGRAPH_INLINE std::vector<CsvPart> split_csv(std::string_view text, std::stri
                 if (!is_first) {
                     to += separator;
                 }
-                detail::append_csv_text(to, cell_at(i), separator, is_header);
+                const std::string_view cell = cell_at(i);
+                if (cell.empty() && source.names().size() == 2) {
+                    to += "\"\"";  // an empty line at the end would not be taken for a row
+                } else {
+                    detail::append_csv_text(to, cell, separator, is_header);
+                }
                 is_first = false;
             }
         }

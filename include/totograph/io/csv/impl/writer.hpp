@@ -14,6 +14,8 @@
 #include <totograph/core/inline.hpp>
 #include <totograph/io/atomic_file.hpp>
 #include <totograph/io/csv/decimal.hpp>
+#include <totograph/io/csv/gap_words.hpp>
+#include <totograph/io/csv/layout.hpp>
 #include <totograph/io/csv/records.hpp>
 #include <totograph/io/csv/table.hpp>
 #include <totograph/io/text.hpp>
@@ -22,11 +24,13 @@ namespace totograph::io {
 namespace detail {
 
 TOTOGRAPH_INLINE void append_csv_text(std::string& text, std::string_view cell, char separator, bool is_name) {
-    // A name in quotes is a name even where it looks like a number, or like a comment or a byte order mark.
+    static const GapWords usual;
+    // A name in quotes is a name even where it looks like a number, a gap or a time, or like a comment or a byte order
+    // mark.
     const bool needs_quotes =
         cell.find_first_of("\"\r\n") != std::string_view::npos || cell.find(separator) != std::string_view::npos ||
         without_blanks(cell) != cell ||
-        (is_name && (parse_decimal(cell).kind != DecimalKind::text ||
+        (is_name && (kind_of_cell(cell, usual) != CellKind::text ||
                      std::string_view("\xef#%/").find(cell[0]) != std::string_view::npos || cell.starts_with("sep=")));
     if (!needs_quotes) {
         text += cell;

@@ -90,14 +90,13 @@ TOTOGRAPH_INLINE void RowRepair::sort() {
     std::iota(rows.begin(), rows.end(), std::size_t{0});
     if (std::is_sorted(times().rbegin(), times().rend())) {
         tell("has its newest row first", "the rows are turned round");
-        std::reverse(rows.begin(), rows.end());
     } else {
         const auto row = static_cast<std::size_t>(first - times().begin());
         tell("has rows that are not in the order of time (" + stamp(row + 1) + " comes after " + stamp(row) + ")",
              "they are sorted");
-        std::stable_sort(rows.begin(), rows.end(),
-                         [&](std::size_t a, std::size_t b) { return times()[a] < times()[b]; });
     }
+    // Rows of one time stay in the order of the file, whose first one is kept.
+    std::stable_sort(rows.begin(), rows.end(), [&](std::size_t a, std::size_t b) { return times()[a] < times()[b]; });
     keep(rows);
 }
 

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstddef>
 #include <iterator>
+#include <limits>
 #include <mutex>
 #include <span>
 #include <string>
@@ -36,6 +37,11 @@ TOTOGRAPH_INLINE void OnlineAccuracy::expect(const ScoredSeries& series, Index f
                                                      " steps has a band of " + std::to_string(low.size()) + " and " +
                                                      std::to_string(high.size()) +
                                                      ". Pass as many values as steps, or none.");
+    }
+    if (first_step > std::numeric_limits<Index>::max() - static_cast<Index>(central.size())) {
+        throw Error(ErrorCode::invalid_argument, "OnlineAccuracy: a forecast of " + std::to_string(central.size()) +
+                                                     " steps begins at step " + std::to_string(first_step) +
+                                                     ", so that its last steps have no number. Count from elsewhere.");
     }
     const std::scoped_lock lock(mutex_);
     Group& kept = at(series.group);
