@@ -8,9 +8,11 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include <totograph/io/csv/decimal.hpp>
 #include <totograph/io/time/clock.hpp>
+#include <totograph/io/time/time_step.hpp>
 #include <totograph/io/time/timestamp.hpp>
 
 namespace examples {
@@ -72,6 +74,7 @@ public:
                 return {.is_late = true, .is_repeated = *now == *last_};
             }
             last_ = late_;
+            recent_ = {*late_};
             held_.reset();
             taken_ = 0;
         } else if (held_ && *now == *held_) {
@@ -83,8 +86,12 @@ public:
         return accept(*now);
     }
 
-    /// The timestamp `steps` after the last line; "+steps" as long as the rhythm is not known.
+    /// The timestamp `steps` after the last line; "+steps" as long as the rhythm is not known. Lines that come once in
+    /// a month, or in several, go on in the months behind.
     [[nodiscard]] std::string later(std::int64_t steps) const {
+        if (const auto months = months_later(steps)) {
+            return clock().text(*months);
+        }
         const double usual = interval(3);
         const double ahead = usual * static_cast<double>(steps);
         std::int64_t value = 0;
@@ -92,14 +99,31 @@ public:
         if (!(usual > 0) || !(ahead < 9e18) || __builtin_add_overflow(*last_, std::llround(ahead), &value)) {
             return "+" + std::to_string(steps);
         }
+        return clock().text(value);
+    }
+
+private:
+    [[nodiscard]] totograph::io::Clock clock() const {
         totograph::io::Clock clock;
         clock.kind = style_ ? totograph::io::Clock::Kind::instants : totograph::io::Clock::Kind::numbers;
         clock.style = style_.value_or(totograph::io::TimestampStyle());
         clock.decimals = decimals_;
-        return clock.text(value);
+        return clock;
     }
 
-private:
+    /// So many steps after the last line, where the last lines are whole months apart.
+    [[nodiscard]] std::optional<std::int64_t> months_later(std::int64_t steps) const {
+        constexpr std::int64_t most_steps = 10'000;
+        if (!style_ || recent_.size() < 3 || steps > most_steps) {
+            return std::nullopt;
+        }
+        totograph::io::Clock of_recent = clock();
+        of_recent.times = recent_;
+        const totograph::io::TimeStep step = totograph::io::find_time_step(of_recent);
+        const bool is_months = step.kind == totograph::io::TimeStep::Kind::months;
+        return is_months ? std::optional(step.later(recent_.back(), steps)) : std::nullopt;
+    }
+
     /// `to` is after `from`. Exact for neighbours however large both are, and never too large.
     static double distance(std::int64_t from, std::int64_t to) {
         return static_cast<double>(static_cast<std::uint64_t>(to) - static_cast<std::uint64_t>(from));
@@ -159,6 +183,10 @@ private:
         }
         last_ = now;
         late_.reset();
+        recent_.push_back(now);
+        if (recent_.size() > most_recent) {
+            recent_.erase(recent_.begin());
+        }
         return tick;
     }
 
@@ -197,6 +225,8 @@ private:
     std::optional<totograph::io::DateOrder> order_;
     int decimals_ = 0;
     bool is_compact_ = false;
+    static constexpr std::size_t most_recent = 24;
+    std::vector<std::int64_t> recent_;  // the last ones that were taken
     std::array<double, 32> gaps_{};
     std::size_t taken_ = 0;
     std::array<double, 8> pauses_{};  // the last gaps, as long as all are pauses

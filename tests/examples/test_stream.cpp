@@ -215,6 +215,22 @@ TEST_CASE("the clock learns the rhythm and tells late lines from skipped ones") 
     CHECK(clock.advance("2026-01-01T00:01:11Z").skipped == 0);
 }
 
+TEST_CASE("lines of every month go on by months") {
+    const auto behind = [](std::initializer_list<const char*> lines, std::int64_t steps) {
+        StreamClock clock;
+        for (const char* line : lines) {
+            CHECK_FALSE(clock.advance(line).is_late);
+        }
+        return clock.later(steps);
+    };
+    CHECK(behind({"2020-01-01", "2020-02-01", "2020-03-01", "2020-04-01"}, 1) == "2020-05-01");
+    CHECK(behind({"2020-01-01", "2020-02-01", "2020-03-01", "2020-04-01"}, 4) == "2020-08-01");
+    CHECK(behind({"2020-01-31", "2020-02-29", "2020-03-31", "2020-04-30"}, 2) == "2020-06-30");
+    CHECK(behind({"2020-01-31", "2020-02-29", "2020-03-31", "2020-04-30"}, 1) == "2020-05-31");
+    CHECK(behind({"2017-01-01", "2018-01-01", "2019-01-01", "2020-01-01"}, 1) == "2021-01-01");
+    CHECK(behind({"2020-01-01", "2020-01-02", "2020-01-03", "2020-01-04"}, 30) == "2020-02-03");
+}
+
 TEST_CASE("whole numbers are times too") {
     StreamClock clock;
     for (const char* time : {"100", "105", "110", "115"}) {

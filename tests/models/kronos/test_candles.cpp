@@ -241,6 +241,16 @@ TEST_CASE("times go on as the history shows") {
     };
     CHECK(future_times(Times{january(2001), january(2004), january(2007), january(2010), january(2013)}, 2) ==
           Times{january(2016), january(2019)});
+    // The last days of months, and their last workdays, behind a month of 30 days.
+    const auto at = [](int year, unsigned month, unsigned date) {
+        const std::chrono::sys_days midnight(std::chrono::year(year) / std::chrono::month(month) /
+                                             std::chrono::day(date));
+        return midnight.time_since_epoch().count() * day;
+    };
+    CHECK(future_times(Times{at(2023, 1, 31), at(2023, 2, 28), at(2023, 3, 31), at(2023, 4, 30)}, 2) ==
+          Times{at(2023, 5, 31), at(2023, 6, 30)});
+    CHECK(future_times(Times{at(2023, 1, 31), at(2023, 2, 28), at(2023, 3, 31), at(2023, 4, 28)}, 4) ==
+          Times{at(2023, 5, 31), at(2023, 6, 30), at(2023, 7, 31), at(2023, 8, 31)});
     // A last candle that is not over, of hours around the clock and of sessions.
     Times live = all;
     live.push_back(all.back() + 37);

@@ -7,13 +7,17 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <set>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <totograph/core/error.hpp>
 #include <totograph/core/shape.hpp>
+#include <totograph/io/time/clock.hpp>
+#include <totograph/io/time/time_step.hpp>
 
 namespace totograph::kronos {
 
@@ -38,6 +42,30 @@ inline std::int64_t months_later(std::int64_t time, int months) {
     const year_month_day_last last = month.year() / month.month() / std::chrono::last;
     const year_month_day moved = month.year() / month.month() / std::min(calendar.day(), last.day());
     return (sys_days(moved) + (from - date)).time_since_epoch().count();
+}
+
+/// The times behind a history whose candles all stand at one day of their months, at the last one, or at the first or
+/// the last workday.
+inline std::optional<std::vector<std::int64_t>> months_behind(std::span<const std::int64_t> times, Index count) {
+    constexpr std::int64_t second = 1'000'000'000;
+    constexpr std::int64_t most_seconds = 8'000'000'000;  // more are beyond what is counted in nanoseconds
+    io::Clock clock;
+    clock.kind = io::Clock::Kind::instants;
+    for (const std::int64_t time : times) {
+        if (time < -most_seconds || time > most_seconds) {
+            return std::nullopt;
+        }
+        clock.times.push_back(time * second);
+    }
+    const io::TimeStep step = io::find_time_step(clock);
+    if (step.kind != io::TimeStep::Kind::months) {
+        return std::nullopt;
+    }
+    std::vector<std::int64_t> result;
+    for (Index i = 1; i <= count; ++i) {
+        result.push_back(step.later(clock.times.back(), i) / second);
+    }
+    return result;
 }
 
 /// The distance of neighbouring times that occurs most often; the smallest of equally frequent ones.
@@ -70,8 +98,8 @@ inline std::int64_t latest_on_grid(std::span<const std::int64_t> times, std::int
 /// Times of `count` candles behind a history, which a Kronos model wants to know: the usual step, without nights,
 /// weekends and breaks where the history shows them. Of at least two weeks, times of the week that it never has are
 /// left out; of at least two days, times of the day. Behind a last candle beside the grid of the others, such as one
-/// that is not over, the next one of the grid follows. Steps of 28 days and more are whole months. Holidays cannot be
-/// told.
+/// that is not over, the next one of the grid follows. Steps of 28 days and more are whole months, to the last day or
+/// the first or last workday where all candles stand there. Holidays cannot be told.
 ///
 /// @param times  ascending, in seconds of wall time
 /// Throws `Error` (`invalid_series`) for fewer than two times, or times that do not ascend.
@@ -84,6 +112,9 @@ inline std::vector<std::int64_t> future_times(std::span<const std::int64_t> time
     const std::int64_t step = detail::usual_step(times);
     std::vector<std::int64_t> result;
     if (step >= 28 * detail::day_seconds) {
+        if (std::optional<std::vector<std::int64_t>> months = detail::months_behind(times, count)) {
+            return *std::move(months);
+        }
         constexpr std::int64_t month = 2629746;  // a twelfth of the mean year, in seconds
         const auto months = static_cast<int>((step + month / 2) / month);
         for (int i = 1; i <= count; ++i) {
