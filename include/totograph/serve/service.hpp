@@ -39,8 +39,8 @@ namespace totograph::serve {
 /// requests that are to run side by side want a service for each thread; those may share a registry and a `Metrics`.
 /// `is_ready()`, `waiting()`, `snapshot()`, `metrics()`, `reset_counters()`, `expect()` and `observe()` wait for no
 /// forecast, all else for its turn.
-/// What a backend does while it is called must not come back to the service, and a log sink must call no service: such a
-/// call throws `Error` (`invalid_argument`), and would wait for ever from another thread that the forecast waits for.
+/// What a backend does while it is called must not come back to the service, and a log sink must call no service: such
+/// a call throws `Error` (`invalid_argument`), and would wait for ever from another thread that the forecast waits for.
 class ForecastService {
 public:
     /// Builds nothing that stays. A route without `max_batch` is measured, which may take seconds, once on a machine.
