@@ -2,7 +2,6 @@
 #pragma once
 
 #include <algorithm>
-#include <cmath>
 #include <cstdint>
 #include <string>
 #include <utility>
@@ -44,13 +43,7 @@ public:
         if (row >= 0 && row < rows()) {
             return stamps_[static_cast<std::size_t>(row)];
         }
-        if (kind_ == Kind::unknown) {
-            return "";
-        }
-        constexpr double longest_month = 31 * 86400e9;
-        const double length = static_cast<double>(step()) * (kind_ == Kind::months ? longest_month : 1);
-        const double reach = static_cast<double>(anchor_) + length * static_cast<double>(row);
-        if (std::abs(reach) > 9e18) {
+        if (kind_ == Kind::unknown || !step_.reaches(anchor_, row - anchor_row())) {
             return "";
         }
         return clock_.text(step_.later(anchor_, row - anchor_row()));

@@ -113,15 +113,16 @@ private:
 
     /// So many steps after the last line, where the last lines are whole months apart.
     [[nodiscard]] std::optional<std::int64_t> months_later(std::int64_t steps) const {
-        constexpr std::int64_t most_steps = 10'000;
-        if (!style_ || recent_.size() < 3 || steps > most_steps) {
+        if (!style_ || recent_.size() < 3) {
             return std::nullopt;
         }
         totograph::io::Clock of_recent = clock();
         of_recent.times = recent_;
         const totograph::io::TimeStep step = totograph::io::find_time_step(of_recent);
-        const bool is_months = step.kind == totograph::io::TimeStep::Kind::months;
-        return is_months ? std::optional(step.later(recent_.back(), steps)) : std::nullopt;
+        if (step.kind != totograph::io::TimeStep::Kind::months || !step.reaches(recent_.back(), steps)) {
+            return std::nullopt;
+        }
+        return step.later(recent_.back(), steps);
     }
 
     /// `to` is after `from`. Exact for neighbours however large both are, and never too large.

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Whether sanitizers of memory or threads watch. Everything takes about ten times as long then. What a test repeats to
-// find rare mistakes in values it repeats less often there: other builds look for those, this one for mistakes in
-// memory.
+// Whether sanitizers of memory or threads watch, which slow everything down. What a test repeats to find rare mistakes
+// in values it repeats less often there: other builds look for those, this one for mistakes in memory.
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define TOTOGRAPH_TEST_HAS_SANITIZER

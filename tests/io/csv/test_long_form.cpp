@@ -107,7 +107,7 @@ TEST_CASE("rows of a table in long form are split by what a column says") {
 }
 
 TEST_CASE("two series below each other are told apart though one lacks rows") {
-    // 24 days of x, and every so manieth day of y.
+    // 24 days of x, and of y those days whose number is a multiple of `every`.
     const auto text = [](int every) {
         std::string lines = "time,host,v\n";
         for (int day = 1; day <= 24; ++day) {

@@ -4,6 +4,7 @@
 #include <doctest/doctest.h>
 
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -44,6 +45,17 @@ TEST_CASE("time step: whole months, on the same or the last day") {
     CHECK(later({"2023-01-30", "2023-02-28", "2023-03-30"}, 1) == "2023-04-30");
     CHECK(later({"2024-11-15", "2024-12-15"}, -13) == "2023-11-15");
     CHECK(later({"2024-Q3", "2024-Q4"}, 2) == "2025-Q2");
+}
+
+TEST_CASE("time step: what lies beyond the nanoseconds is not reached") {
+    constexpr std::int64_t in_2020 = 1'577'836'800'000'000'000;
+    const TimeStep years{Kind::months, 12, {}};
+    CHECK(years.reaches(in_2020, 200));
+    CHECK_FALSE(years.reaches(in_2020, 300));
+    CHECK_FALSE(years.reaches(in_2020, -400));
+    const TimeStep tens{Kind::even, 10, {}};
+    CHECK(tens.reaches(-5, 899'999'999'999'999'999));
+    CHECK_FALSE(tens.reaches(5, std::numeric_limits<std::int64_t>::max()));
 }
 
 TEST_CASE("time step: months although daylight saving moves the clock") {

@@ -251,6 +251,13 @@ TEST_CASE("times go on as the history shows") {
           Times{at(2023, 5, 31), at(2023, 6, 30)});
     CHECK(future_times(Times{at(2023, 1, 31), at(2023, 2, 28), at(2023, 3, 31), at(2023, 4, 28)}, 4) ==
           Times{at(2023, 5, 31), at(2023, 6, 30), at(2023, 7, 31), at(2023, 8, 31)});
+    // Years beyond those that are counted in nanoseconds.
+    CHECK(future_times(Times{at(2021, 1, 31), at(2022, 1, 31), at(2023, 1, 31)}, 300).back() == at(2323, 1, 31));
+    CHECK(future_times(Times{at(2521, 1, 31), at(2522, 1, 31), at(2523, 1, 31)}, 1) == Times{at(2524, 1, 31)});
+    // Quarters, of which one has a candle in between.
+    CHECK(future_times(Times{at(2021, 6, 30), at(2021, 9, 30), at(2021, 12, 31), at(2022, 3, 31), at(2022, 4, 30),
+                             at(2022, 6, 30)},
+                       1) == Times{at(2022, 9, 30)});
     // A last candle that is not over, of hours around the clock and of sessions.
     Times live = all;
     live.push_back(all.back() + 37);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 #include <vector>
 
@@ -20,6 +21,13 @@ struct TimeStep {
     /// The time of the row `count` steps after that of `time`.
     [[nodiscard]] std::int64_t later(std::int64_t time, std::int64_t count) const {
         return kind == Kind::months ? months.later(time, count * length) : time + count * length;
+    }
+
+    /// Whether `later` can be counted. Nanoseconds end in the year 2262.
+    [[nodiscard]] bool reaches(std::int64_t time, std::int64_t count) const {
+        constexpr double longest_month = 31 * 86400e9;
+        const double interval = static_cast<double>(length) * (kind == Kind::months ? longest_month : 1.0);
+        return std::abs(static_cast<double>(time) + interval * static_cast<double>(count)) <= 9e18;
     }
 };
 

@@ -11,13 +11,14 @@
 #include <set>
 #include <span>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include <totograph/core/error.hpp>
 #include <totograph/core/shape.hpp>
 #include <totograph/io/time/clock.hpp>
+#include <totograph/io/time/month_rule.hpp>
 #include <totograph/io/time/time_step.hpp>
+#include <totograph/io/time/timestamp.hpp>
 
 namespace totograph::kronos {
 
@@ -44,26 +45,28 @@ inline std::int64_t months_later(std::int64_t time, int months) {
     return (sys_days(moved) + (from - date)).time_since_epoch().count();
 }
 
-/// The times behind a history whose candles all stand at one day of their months, at the last one, or at the first or
-/// the last workday.
-inline std::optional<std::vector<std::int64_t>> months_behind(std::span<const std::int64_t> times, Index count) {
-    constexpr std::int64_t second = 1'000'000'000;
-    constexpr std::int64_t most_seconds = 8'000'000'000;  // more are beyond what is counted in nanoseconds
-    io::Clock clock;
-    clock.kind = io::Clock::Kind::instants;
-    for (const std::int64_t time : times) {
-        if (time < -most_seconds || time > most_seconds) {
-            return std::nullopt;
-        }
-        clock.times.push_back(time * second);
-    }
-    const io::TimeStep step = io::find_time_step(clock);
-    if (step.kind != io::TimeStep::Kind::months) {
-        return std::nullopt;
-    }
+/// The times behind a history whose candles are so many months apart: at the day of the month, its last one, or its
+/// first or last workday, where all of them stand; else at the day of the last candle.
+inline std::vector<std::int64_t> months_behind(std::span<const std::int64_t> times, int months, Index count) {
+    constexpr std::int64_t second = io::nanoseconds_per_second;
+    constexpr std::int64_t most = io::Clock::latest / second;
     std::vector<std::int64_t> result;
-    for (Index i = 1; i <= count; ++i) {
-        result.push_back(step.later(clock.times.back(), i) / second);
+    if (times.front() >= -most && times.back() <= most) {
+        std::vector<std::int64_t> instants;
+        for (const std::int64_t time : times) {
+            instants.push_back(time * second);
+        }
+        const std::optional<io::MonthRule> rule = io::find_month_rule(instants, 0);
+        const io::TimeStep step{io::TimeStep::Kind::months, months, rule.value_or(io::MonthRule())};
+        if (rule && step.reaches(instants.back(), count)) {
+            for (Index i = 1; i <= count; ++i) {
+                result.push_back(step.later(instants.back(), i) / second);
+            }
+            return result;
+        }
+    }
+    for (int i = 1; i <= count; ++i) {
+        result.push_back(months_later(times.back(), i * months));
     }
     return result;
 }
@@ -110,17 +113,10 @@ inline std::vector<std::int64_t> future_times(std::span<const std::int64_t> time
                         std::to_string(times.size()) + ".");
     }
     const std::int64_t step = detail::usual_step(times);
-    std::vector<std::int64_t> result;
     if (step >= 28 * detail::day_seconds) {
-        if (std::optional<std::vector<std::int64_t>> months = detail::months_behind(times, count)) {
-            return *std::move(months);
-        }
         constexpr std::int64_t month = 2629746;  // a twelfth of the mean year, in seconds
         const auto months = static_cast<int>((step + month / 2) / month);
-        for (int i = 1; i <= count; ++i) {
-            result.push_back(detail::months_later(times.back(), i * months));
-        }
-        return result;
+        return detail::months_behind(times, months, count);
     }
     const std::int64_t span = times.back() - times.front();
     const std::int64_t period = span >= 14 * detail::day_seconds  ? 7 * detail::day_seconds
@@ -131,6 +127,7 @@ inline std::vector<std::int64_t> future_times(std::span<const std::int64_t> time
     for (const std::int64_t time : times) {
         seen.insert(place(time));
     }
+    std::vector<std::int64_t> result;
     std::int64_t time = detail::latest_on_grid(times, step);
     while (static_cast<Index>(result.size()) < count) {
         const std::int64_t before = time;

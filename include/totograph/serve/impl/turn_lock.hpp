@@ -24,9 +24,8 @@ TOTOGRAPH_INLINE void TurnLock::lock() {
     // No order is needed: what a thread wrote itself it sees, and no other writes this thread's id.
     if (owner_.load(std::memory_order_relaxed) == caller) {
         throw Error(ErrorCode::invalid_argument,
-                    "A ForecastService was called by what it was running itself, a backend; it serves one call at a "
-                    "time, so this one would wait for ever. Call it when its forecast is over, or call another "
-                    "service.");
+                    "A ForecastService was called by a backend that it was running; it serves one call at a time, so "
+                    "this one would wait for ever. Call it when its forecast is over, or call another service.");
     }
     const std::uint32_t mine = next_.fetch_add(1, std::memory_order_relaxed);
     std::uint32_t now = turn_.load(std::memory_order_acquire);
