@@ -14,6 +14,7 @@
 #include <totograph/exec/cuda/gemm/mma.hpp>
 #include <totograph/exec/cuda/kernels/kernel_call.hpp>
 #include <totograph/exec/cuda/kernels/packs.hpp>
+#include <totograph/exec/cuda/kernels/reciprocal.hpp>
 #include <totograph/exec/cuda/kernels/reduction.hpp>
 #include <totograph/exec/cuda/runtime/precision.hpp>
 
@@ -226,7 +227,7 @@ public:
             }
             using To = std::remove_pointer_t<decltype(out)>;
             const float total = sum_of_group<4>(total_[half]);
-            const float scale = total > 0 ? 1.0F / total : 0.0F;
+            const float scale = share_of_weight(total);
 #pragma unroll
             for (int pack = 0; pack < own_dimensions / run; ++pack) {
                 Pack<float, run> some;
@@ -296,7 +297,7 @@ private:
                 some.lane[i] += weight * parts.sums[half][pack][warp][i][lane];
             }
         }
-        const float scale = total > 0 ? 1.0F / total : 0.0F;
+        const float scale = share_of_weight(total);
 #pragma unroll
         for (int i = 0; i < run; ++i) {
             some.lane[i] *= scale;

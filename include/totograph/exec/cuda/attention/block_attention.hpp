@@ -14,6 +14,7 @@
 #include <totograph/exec/cuda/kernels/elementwise.hpp>
 #include <totograph/exec/cuda/kernels/kernel_call.hpp>
 #include <totograph/exec/cuda/kernels/packs.hpp>
+#include <totograph/exec/cuda/kernels/reciprocal.hpp>
 #include <totograph/exec/cuda/kernels/reduction.hpp>
 #include <totograph/exec/cuda/runtime/dependent_launch.hpp>
 #include <totograph/exec/cuda/runtime/device_traits.hpp>
@@ -55,7 +56,7 @@ public:
         float total = 0;
         float sum = 0;
 
-        [[nodiscard]] __device__ __forceinline__ float result() const { return total == 0 ? 0.0F : sum / total; }
+        [[nodiscard]] __device__ __forceinline__ float result() const { return sum * share_of_weight(total); }
     };
 
     __device__ __forceinline__ void load_query(const typename K::Query* row) {

@@ -224,6 +224,8 @@ private:
             for (int i = 0; i < 4; ++i) {
                 if constexpr (is_rounded) {
                     large[i] = all[i];
+                } else if constexpr (precision == Precision::tf32) {
+                    large[i] = as_tf32(__uint_as_float(all[i]));
                 } else {
                     const auto parts = Tf32Parts::of(__uint_as_float(all[i]));
                     large[i] = parts.large;

@@ -9,6 +9,7 @@
 #include <totograph/exec/cuda/attention/attention_sizes.hpp>
 #include <totograph/exec/cuda/kernels/elementwise.hpp>
 #include <totograph/exec/cuda/kernels/kernel_call.hpp>
+#include <totograph/exec/cuda/kernels/reciprocal.hpp>
 #include <totograph/exec/cuda/kernels/reduction.hpp>
 #include <totograph/graph/kernel.hpp>
 
@@ -81,7 +82,7 @@ public:
 
     template <class To>
     __device__ __forceinline__ void store(To* out) const {
-        const float scale = total_ > 0 ? 1.0F / total_ : 0.0F;
+        const float scale = share_of_weight(total_);
 #pragma unroll
         for (int i = 0; i < per_lane; ++i) {
             const int dimension = lane_ + i * warp_size;

@@ -11,6 +11,7 @@
 #include <totograph/exec/arithmetic.hpp>
 #include <totograph/exec/cuda/kernels/kernel_call.hpp>
 #include <totograph/exec/cuda/kernels/kernel_facts.hpp>
+#include <totograph/exec/cuda/kernels/reciprocal.hpp>
 #include <totograph/graph/kernel.hpp>
 #include <totograph/graph/op.hpp>
 #include <totograph/graph/record/custom.hpp>
@@ -104,18 +105,6 @@ enum class OpUse : std::uint8_t {
     factor_in_bf16,  ///< And what the op makes goes into that result by multiplications alone.
 };
 
-/// An approximate 1 / b, for a number of a usual size.
-__device__ __forceinline__ float reciprocal_seed(float b) {
-    float seed;
-    asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(seed) : "f"(b));
-    return seed;
-}
-__device__ __forceinline__ double reciprocal_seed(double b) {
-    double seed;
-    asm("rcp.approx.ftz.f64 %0, %1;" : "=d"(seed) : "d"(b));
-    return seed;
-}
-
 /// a / b, rounded as IEEE 754 says, for numbers between 1 / `usual_limit` and that, and a that is 0.
 template <class T>
 inline constexpr T usual_limit = std::is_same_v<T, double> ? T(0x1p100) : T(0x1p60);
@@ -179,6 +168,8 @@ __device__ __forceinline__ T apply(T a, T b, T c) {
         asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(power) : "f"(a * -log2_of_e));
         asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(quotient) : "f"(1.0F + power));
         return (op == Op::silu ? a : 1.0F) * quotient;
+    } else if constexpr (op == Op::rsqrt && std::is_same_v<T, float>) {
+        return reciprocal_root(a);
     } else {
         return elementwise<op, T>(a, b, c);
     }

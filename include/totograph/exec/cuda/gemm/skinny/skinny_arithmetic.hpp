@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <utility>
 
 #include <totograph/core/dtype.hpp>
 #include <totograph/exec/cuda/gemm/mma.hpp>
@@ -28,6 +29,14 @@ __device__ __forceinline__ std::uint32_t pair_of(const Pack<BFloat16, 8>& pack, 
                                                                    << 16U;
 }
 
+/// An input as a tensor core takes it, and one that is so already.
+__device__ __forceinline__ std::uint32_t rounded_to_tf32(float value) {
+    return as_tf32(value);
+}
+__device__ __forceinline__ std::uint32_t rounded_to_tf32(std::uint32_t rounded) {
+    return rounded;
+}
+
 /// Eight weights of a lane as a `Tf32Tile` has them.
 struct Tf32Words {
     uint4 high;
@@ -40,6 +49,8 @@ struct Arithmetic<Precision::bf16> {
     using Words = uint4;
     static constexpr int lane_k = SkinnyTile::k_unit(true);
     static constexpr int steps = 2;
+    /// Whether products are added to each other before they are added to the accumulators.
+    static constexpr bool adds_apart = false;
     /// Chunks of k up to which two blocks find room on a multiprocessor.
     static constexpr int chunks_of_two_blocks = 16;
     /// Registers that a step takes for a tile of rows besides what it multiplies.
@@ -83,18 +94,26 @@ struct Arithmetic<Precision::tf32> {
     using Words = Tf32Words;
     static constexpr int lane_k = Tf32Tile::lane_k;
     static constexpr int steps = 4;
+    static constexpr bool adds_apart = false;
     static constexpr int chunks_of_two_blocks = 8;
     static constexpr int part_registers = 0;
 
-    using Kept = float;
-    static __device__ __forceinline__ Pack<Kept, lane_k> kept(const Pack<float, lane_k>& input) { return input; }
+    using Kept = std::uint32_t;
+    static __device__ __forceinline__ Pack<Kept, lane_k> kept(const Pack<float, lane_k>& input) {
+        Pack<Kept, lane_k> rounded;
+#pragma unroll
+        for (int i = 0; i < lane_k; ++i) {
+            rounded.lane[i] = rounded_to_tf32(input.lane[i]);
+        }
+        return rounded;
+    }
 
     template <bool has_high, class Input>
     struct Rows {
         std::uint32_t part[4];
-        __device__ __forceinline__ Rows(const Pack<float, lane_k>& low, const Pack<float, lane_k>& high, int step)
-            : part{as_tf32(low.lane[step * 2]), has_high ? as_tf32(high.lane[step * 2]) : 0U,
-                   as_tf32(low.lane[step * 2 + 1]), has_high ? as_tf32(high.lane[step * 2 + 1]) : 0U} {}
+        __device__ __forceinline__ Rows(const Pack<Input, lane_k>& low, const Pack<Input, lane_k>& high, int step)
+            : part{rounded_to_tf32(low.lane[step * 2]), has_high ? rounded_to_tf32(high.lane[step * 2]) : 0U,
+                   rounded_to_tf32(low.lane[step * 2 + 1]), has_high ? rounded_to_tf32(high.lane[step * 2 + 1]) : 0U} {}
     };
 
     template <class Rows>
@@ -119,23 +138,16 @@ private:
     }
 };
 
-/// A number as two of tf32, which together have 22 of its 24 bits.
-struct TwoTf32 {
-    std::uint32_t high, low;
-};
-__device__ __forceinline__ TwoTf32 two_tf32(float value) {
-    const std::uint32_t high = as_tf32(value);
-    return {high, as_tf32(value - __uint_as_float(high))};
-}
-
-/// f32 by tensor cores: a product is three of tf32, without that of the two lower halves. Tensor cores cut off what
-/// they add up where others round, so they add the products of a step alone.
+/// f32 by tensor cores: a product is three of tf32, without that of the two rests. Tensor cores cut off what they add
+/// up where others round, so they add the products of a chunk alone. One row is multiplied without tensor cores: to cut
+/// numbers into parts takes longer.
 template <>
 struct Arithmetic<Precision::f32> {
     using Weight = float;
     using Words = uint4;
     static constexpr int lane_k = SkinnyTile::k_unit(false);
     static constexpr int steps = 2;
+    static constexpr bool adds_apart = true;
     static constexpr int chunks_of_two_blocks = 16;
     static constexpr int part_registers = 8;
 
@@ -144,15 +156,15 @@ struct Arithmetic<Precision::f32> {
 
     template <bool has_high, class Input>
     struct Rows {
-        std::uint32_t high[4];
-        std::uint32_t low[4];
-        __device__ __forceinline__ Rows(const Pack<float, lane_k>& first, const Pack<float, lane_k>& second, int step) {
+        std::uint32_t large[4];
+        std::uint32_t rest[4];
+        __device__ __forceinline__ Rows(const Pack<float, lane_k>& low, const Pack<float, lane_k>& high, int step) {
 #pragma unroll
             for (int i = 0; i < 4; ++i) {
-                const Pack<float, lane_k>& rows = i % 2 == 0 ? first : second;
-                const TwoTf32 two = two_tf32(rows.lane[step * 2 + i / 2]);
-                high[i] = i % 2 == 0 || has_high ? two.high : 0U;
-                low[i] = i % 2 == 0 || has_high ? two.low : 0U;
+                const Pack<float, lane_k>& rows = i % 2 == 0 ? low : high;
+                const auto parts = Tf32Parts::of(rows.lane[step * 2 + i / 2]);
+                large[i] = i % 2 == 0 || has_high ? parts.large : 0U;
+                rest[i] = i % 2 == 0 || has_high ? parts.rest : 0U;
             }
         }
     };
@@ -160,17 +172,85 @@ struct Arithmetic<Precision::f32> {
     template <class Rows>
     static __device__ __forceinline__ void multiply(float (&accumulators)[4], const Rows& rows, const uint4& weights,
                                                     int step) {
-        const TwoTf32 first = two_tf32(__uint_as_float(step == 0 ? weights.x : weights.z));
-        const TwoTf32 second = two_tf32(__uint_as_float(step == 0 ? weights.y : weights.w));
+        const Rows rows_of_step[] = {rows};
+        const std::uint32_t words[] = {step == 0 ? weights.x : weights.z, step == 0 ? weights.y : weights.w};
+        add_products(accumulators, rows_of_step, words);
+    }
+
+    /// The same of all steps of a chunk.
+    template <class Rows>
+    static __device__ __forceinline__ void multiply_chunk(float (&accumulators)[4], const Rows (&rows)[steps],
+                                                          const uint4& weights) {
+        const std::uint32_t words[] = {weights.x, weights.y, weights.z, weights.w};
+        add_products(accumulators, rows, words);
+    }
+
+    /// Adds a lane's products of one row and of one column, whose sum is that of all accumulators.
+    static __device__ __forceinline__ void multiply_row(float (&accumulators)[4], const Pack<float, lane_k>& row,
+                                                        const uint4& weights) {
+        const std::uint32_t words[4] = {weights.x, weights.y, weights.z, weights.w};
+#pragma unroll
+        for (int i = 0; i < 4; ++i) {
+            accumulators[i] += row.lane[i] * __uint_as_float(words[i]);
+        }
+    }
+
+private:
+    /// Adds products of some steps, which are added to each other first.
+    template <class Rows, int count>
+    static __device__ __forceinline__ void add_products(float (&accumulators)[4], const Rows (&rows)[count],
+                                                        const std::uint32_t (&words)[2 * count]) {
+        Tf32Parts parts[2 * count];
+#pragma unroll
+        for (int i = 0; i < 2 * count; ++i) {
+            parts[i] = Tf32Parts::of(__uint_as_float(words[i]));
+        }
         float products[4] = {};
-        multiply_tf32(products, rows.high, first.low, second.low);
-        multiply_tf32(products, rows.low, first.high, second.high);
-        multiply_tf32(products, rows.high, first.high, second.high);
+#pragma unroll
+        for (int i = 0; i < count; ++i) {
+            multiply_tf32(products, rows[i].large, parts[i * 2].rest, parts[i * 2 + 1].rest);
+            multiply_tf32(products, rows[i].rest, parts[i * 2].large, parts[i * 2 + 1].large);
+        }
+#pragma unroll
+        for (int i = 0; i < count; ++i) {
+            multiply_tf32(products, rows[i].large, parts[i * 2].large, parts[i * 2 + 1].large);
+        }
 #pragma unroll
         for (int i = 0; i < 4; ++i) {
             accumulators[i] += products[i];
         }
     }
 };
+
+/// The rows of all steps of a chunk.
+template <class Arithmetic, bool has_high, class Input>
+struct RowsOfChunk {
+    using Rows = typename Arithmetic::template Rows<has_high, Input>;
+    using InputPack = Pack<Input, Arithmetic::lane_k>;
+    Rows of[Arithmetic::steps];
+
+    __device__ __forceinline__ RowsOfChunk(const InputPack& low, const InputPack& high)
+        : RowsOfChunk(low, high, std::make_integer_sequence<int, Arithmetic::steps>()) {}
+
+private:
+    template <int... step>
+    __device__ __forceinline__ RowsOfChunk(const InputPack& low, const InputPack& high,
+                                           std::integer_sequence<int, step...>)
+        : of{Rows(low, high, step)...} {}
+};
+
+/// Adds the products of a chunk to the accumulators of one instruction.
+template <class Arithmetic, class Rows, class Words>
+__device__ __forceinline__ void multiply_chunk(float (&accumulators)[4], const Rows (&rows)[Arithmetic::steps],
+                                               const Words& weights) {
+    if constexpr (Arithmetic::adds_apart) {
+        Arithmetic::multiply_chunk(accumulators, rows, weights);
+    } else {
+#pragma unroll
+        for (int step = 0; step < Arithmetic::steps; ++step) {
+            Arithmetic::multiply(accumulators, rows[step], weights, step);
+        }
+    }
+}
 
 }  // namespace totograph::cuda::skinny_detail

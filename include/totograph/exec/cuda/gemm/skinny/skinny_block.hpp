@@ -25,14 +25,15 @@ struct NoReduction {};
 
 /// A GEMM of a group.
 ///
-/// @tparam InputType  how its input is stored: float or BFloat16
-/// @tparam scale      the operand of its chain that is the norm of its input; -1 when there is no norm
-/// @tparam weights    a bit for each operand of its chain that is a weight, which nothing in a graph writes
-/// @tparam precision  how it multiplies
-template <class KernelType, class InputType, int scale, unsigned weights, Precision precision>
+/// @tparam InputType   how its input is stored: float or BFloat16
+/// @tparam scale       the operand of its chain that is the norm of its input; -1 when there is no norm
+/// @tparam weights     a bit for each operand of its chain that is a weight, which nothing in a graph writes
+/// @tparam arithmetic  how it multiplies
+template <class KernelType, class InputType, int scale, unsigned weights, Precision arithmetic>
 struct SkinnyMember {
     using K = KernelType;
     using Input = InputType;
+    static constexpr Precision precision = arithmetic;
     using Arithmetic = skinny_detail::Arithmetic<precision>;
     static constexpr int scale_operand = scale;
     static constexpr unsigned weight_operands = weights;
@@ -99,16 +100,30 @@ inline constexpr bool norm_has_operands = operand_count<Epilogue<Reduction>> > 0
 template <>
 inline constexpr bool norm_has_operands<NoReduction> = false;
 
+/// The sum of `term(0)` to `term(count - 1)`, two by two: fewer additions wait for each other.
+template <int count, class Term>
+__device__ __forceinline__ float tree_sum(const Term& term) {
+    float terms[count];
+#pragma unroll
+    for (int i = 0; i < count; ++i) {
+        terms[i] = term(i);
+    }
+#pragma unroll
+    for (int distance = 1; distance < count; distance *= 2) {
+#pragma unroll
+        for (int i = 0; i + distance < count; i += 2 * distance) {
+            terms[i] += terms[i + distance];
+        }
+    }
+    return terms[0];
+}
+
 /// The norm of a row, of the sums of squares that the warps found: an operand of the chain.
 /// @param call  of the norm, where it has operands
 template <class Reduction, class Positions, int warps, int rows>
 __device__ __forceinline__ float norm_of_row(const KernelCall& call, const Positions& positions,
                                              const float (&squares)[warps][rows], int row) {
-    float total = 0;
-#pragma unroll
-    for (int other = 0; other < warps; ++other) {
-        total += squares[other][row];
-    }
+    const float total = tree_sum<warps>([&](int other) { return squares[other][row]; });
     return finish_row<Reduction>(OperandPointers<Epilogue<Reduction>>(call, positions),
                                  place_of<Reduction, RowsOf<Reduction>>(row), total);
 }

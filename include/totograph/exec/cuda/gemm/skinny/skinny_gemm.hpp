@@ -40,6 +40,8 @@ class SkinnyBlock {
                   "totograph: a norm is of inputs that are stored as f32.");
     /// Eights of rows that the instruction takes.
     static constexpr int halves = rows > 8 ? 2 : 1;
+    /// Whether a lane multiplies one column, and not the tensor cores.
+    static constexpr bool has_column_a_lane = rows == 1 && Member::precision == Precision::f32;
 
     /// Of the results, each thread makes at most one; or two that are rotated together.
     static constexpr int lanes = rotates_pairs(K::kernel.chain) ? 2 : 1;
@@ -136,12 +138,19 @@ private:
                     }
                 }
             }
-#pragma unroll
-            for (int step = 0; step < Arithmetic::steps; ++step) {
-                const typename Arithmetic::template Rows<halves == 2, Input> tile(x[j][0], x[j][halves - 1], step);
+            if constexpr (has_column_a_lane) {
 #pragma unroll
                 for (int a = 0; a < factors; ++a) {
-                    Arithmetic::multiply(accumulators[a], tile, weights[j][a][0], step);
+                    Arithmetic::multiply_row(accumulators[a], x[j][0], weights[j][a][0]);
+                }
+            } else {
+#pragma unroll
+                for (int step = 0; step < Arithmetic::steps; ++step) {
+                    const typename Arithmetic::template Rows<halves == 2, Input> tile(x[j][0], x[j][halves - 1], step);
+#pragma unroll
+                    for (int a = 0; a < factors; ++a) {
+                        Arithmetic::multiply(accumulators[a], tile, weights[j][a][0], step);
+                    }
                 }
             }
         }
@@ -153,9 +162,17 @@ private:
                                                          Partial& partial, Squares& squares) {
 #pragma unroll
         for (int a = 0; a < factors; ++a) {
+            if constexpr (has_column_a_lane) {
+                const auto& own = accumulators[a];
+                const float total = sum_of_group<4>((own[0] + own[1]) + (own[2] + own[3]));
+                if (thread.quarter == 0) {
+                    partial[thread.warp][a][0][thread.row] = total;
+                }
+            } else {
 #pragma unroll
-            for (int i = 0; i < 2 * halves; ++i) {
-                partial[thread.warp][a][thread.row + i / 2 * 8][thread.quarter * 2 + i % 2] = accumulators[a][i];
+                for (int i = 0; i < 2 * halves; ++i) {
+                    partial[thread.warp][a][thread.row + i / 2 * 8][thread.quarter * 2 + i % 2] = accumulators[a][i];
+                }
             }
         }
         if constexpr (has_reduction) {

@@ -273,15 +273,13 @@ private:
     static __device__ __forceinline__ void multiply_tile(const Pack<Element, Chunks::lane_k> (&x)[2],
                                                          const Words (&weights)[factors][groups], int tile,
                                                          Accumulators& accumulators) {
+        const skinny_detail::RowsOfChunk<Arithmetic, true, Element> rows_of_tile(x[0], x[1]);
 #pragma unroll
-        for (int step = 0; step < Arithmetic::steps; ++step) {
-            const typename Arithmetic::template Rows<true, Element> part(x[0], x[1], step);
+        for (int a = 0; a < factors; ++a) {
 #pragma unroll
-            for (int a = 0; a < factors; ++a) {
-#pragma unroll
-                for (int group = 0; group < groups; ++group) {
-                    Arithmetic::multiply(accumulators[a][group][tile], part, weights[a][group], step);
-                }
+            for (int group = 0; group < groups; ++group) {
+                skinny_detail::multiply_chunk<Arithmetic>(accumulators[a][group][tile], rows_of_tile.of,
+                                                          weights[a][group]);
             }
         }
     }
@@ -320,14 +318,15 @@ private:
                                                   Output<K>* out) {
         const int row = results.row(i);
         const auto total_of = [&](int factor) {
-            Pack<float, lanes> total = {};
+            Pack<float, lanes> parts[warps];
 #pragma unroll
             for (int other = 0; other < warps; ++other) {
-                const auto part = load_pack<1, lanes, true>(&shared.accumulators[other][factor][row][results.column]);
+                parts[other] = load_pack<1, lanes, true>(&shared.accumulators[other][factor][row][results.column]);
+            }
+            Pack<float, lanes> total;
 #pragma unroll
-                for (int lane = 0; lane < lanes; ++lane) {
-                    total.lane[lane] += part.lane[lane];
-                }
+            for (int lane = 0; lane < lanes; ++lane) {
+                total.lane[lane] = skinny_detail::tree_sum<warps>([&](int other) { return parts[other].lane[lane]; });
             }
             return total;
         };
