@@ -2,9 +2,12 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <chrono>
 #include <cstddef>
 #include <cstdio>
 #include <cstdlib>
+#include <future>
+#include <memory>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -209,6 +212,50 @@ TEST_CASE("what a sink logs itself is dropped") {
     log(LogTopic::graph, [] { return "one"; });
     log(LogTopic::graph, [] { return "two"; });
     CHECK(calls == 2);
+    set_log_sink({});
+    set_logs("");
+}
+
+TEST_CASE("a sink that is replaced ends where others may log") {
+    Lines lines("capture");
+    struct Last {
+        std::vector<std::thread>& threads;
+        explicit Last(std::vector<std::thread>& others) : threads(others) {}
+        Last(const Last&) = delete;
+        Last& operator=(const Last&) = delete;
+        ~Last() {
+            // It waits for a thread that logs.
+            const auto is_written = std::make_shared<std::promise<void>>();
+            threads.emplace_back([is_written] {
+                log(LogTopic::capture, [] { return "of a thread"; });
+                is_written->set_value();
+            });
+            CHECK(is_written->get_future().wait_for(std::chrono::seconds(20)) == std::future_status::ready);
+        }
+    };
+    std::vector<std::thread> threads;
+    {
+        const auto last = std::make_shared<Last>(threads);
+        set_log_sink([last](LogTopic, std::string_view) {});
+    }
+    std::vector<std::string> next;
+    set_log_sink([&](LogTopic, std::string_view line) { next.emplace_back(line); });
+    threads.at(0).join();
+    CHECK(next == std::vector<std::string>{"of a thread"});
+}
+
+TEST_CASE("a sink cannot replace itself") {
+    set_logs("all");
+    std::string said;
+    set_log_sink([&](LogTopic, std::string_view) {
+        try {
+            set_log_sink({});
+        } catch (const Error& error) {
+            said = error.what();
+        }
+    });
+    log(LogTopic::graph, [] { return "one"; });
+    CHECK(said.starts_with("set_log_sink was called by a log sink"));
     set_log_sink({});
     set_logs("");
 }

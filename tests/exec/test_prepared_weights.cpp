@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which prepared weights are one: those of one expression, whatever their hashes and names say.
+#include <chrono>
 #include <cstddef>
+#include <future>
 #include <string_view>
+#include <thread>
 #include <vector>
 
 #include <doctest/doctest.h>
 
+#include <totograph/core/log.hpp>
 #include <totograph/core/shape.hpp>
 #include <totograph/exec/cpu/prepared_weights.hpp>
 #include <totograph/exec/weight_expression.hpp>
@@ -14,6 +18,7 @@
 #include <totograph/graph/record/custom.hpp>
 #include <totograph/graph/recorder.hpp>
 
+#include "io/support.hpp"
 #include "support/executors.hpp"
 
 using namespace totograph;
@@ -116,6 +121,35 @@ TEST_CASE("weights whose hashes collide stay apart, and equal ones are shared") 
     CHECK(*reinterpret_cast<const float*>(prepared[1]->plain.data()) == static_cast<float>(weight("other", 0)));
     CHECK(store.get(view, std::vector<PreparedWeight>{other}, weights.source())[0] == prepared[1]);
     CHECK(store.bytes() == 2 * 4 * sizeof(float));
+}
+
+TEST_CASE("a log sink may ask for prepared weights, too") {
+    const Graph graph = graph_of([](Recorder& r) { r.weight("one", {2, 2}); });
+    cpu::PreparedWeights<float> store;
+    const Weights weights = made_up_weights();
+    std::promise<std::size_t> bytes;
+    std::future<std::size_t> told = bytes.get_future();
+    std::thread other;
+    bool is_told = false;
+    set_logs("capture");
+    set_log_sink([&](LogTopic, std::string_view) {
+        other = std::thread([&] { bytes.set_value(store.bytes()); });
+        is_told = told.wait_for(std::chrono::seconds(20)) == std::future_status::ready;
+    });
+    (void)store.get(GraphView{graph.nodes}, std::vector<PreparedWeight>{PreparedWeight{}}, weights.source());
+    set_log_sink({});
+    set_logs("");
+    REQUIRE(other.joinable());
+    other.join();
+    CHECK(is_told);
+    CHECK(told.get() == 4 * sizeof(float));
+}
+
+TEST_CASE("null pointers are refused where they are given") {
+    check_error(ErrorCode::invalid_argument, {"Weights", "null pointer"}, [] { (void)Weights(nullptr); });
+    using Executor = Fused<Program<SameNames>>;
+    check_error(ErrorCode::invalid_argument, {"no thread pool", "null pointer"},
+                [] { const Executor executor(made_up_weights(), nullptr); });
 }
 
 TEST_CASE("an expression is told by all that it computes, and by nothing else") {

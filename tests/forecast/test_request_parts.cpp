@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <new>
@@ -12,6 +13,7 @@
 #include <totograph/core/log.hpp>
 #include <totograph/core/machine_memory.hpp>
 #include <totograph/core/random.hpp>
+#include <totograph/forecast/bucket_choice.hpp>
 #include <totograph/forecast/request_parts.hpp>
 
 #include "io/support.hpp"
@@ -169,6 +171,26 @@ TEST_CASE("a mean has parts of its batch alone") {
     CHECK(teller.runs == 3);
     tg::test::check_error(ErrorCode::no_bucket, {"7 samples", "no samples"},
                           [&] { (void)teller.forecast(series_of(request), {.horizon = 20, .samples = 7}); });
+}
+
+TEST_CASE("less is no help where samples are asked of means, or means of samples") {
+    const Request request = full(2);
+    const auto refuse = [&](const Bucket& bucket, Index samples, std::string_view advice) {
+        Teller teller(bucket);
+        const tg::ForecastOptions options{.horizon = 9, .samples = samples};
+        const std::array buckets{bucket};
+        for (const bool is_set : {false, true}) {
+            CAPTURE(is_set);
+            tg::test::check_error(ErrorCode::no_bucket, {to_string(bucket), advice}, [&] {
+                is_set ? (void)tg::choose_bucket(buckets, series_of(request), options, false, "")
+                       : (void)teller.forecast(series_of(request), options);
+            });
+        }
+    };
+    Bucket mean = small;
+    mean.samples = 0;
+    refuse(small, 0, "Leave ForecastOptions::samples open, or compile a size without samples");
+    refuse(mean, 7, "Leave ForecastOptions::samples open, or compile a size with samples");
 }
 
 TEST_CASE("a longer context keeps its newest steps, and says so") {

@@ -177,6 +177,30 @@ TEST_CASE("a call from inside a call is an error, not a wait without end") {
         tg::set_logs("");
         tg::set_log_sink({});
     }
+    SUBCASE("but what waits for no turn may be called by a log sink") {
+        std::string failed;
+        int lines = 0;
+        tg::set_log_sink([&](tg::LogTopic, std::string_view) {
+            try {
+                ++lines;
+                (void)one.service.is_ready();
+                (void)one.service.waiting();
+                (void)one.service.snapshot();
+                (void)one.service.buckets();
+                (void)one.service.observe("a", 1, 1.0);
+                const EchoService made;
+            } catch (const tg::Error& error) {
+                failed = error.what();
+            }
+        });
+        tg::set_logs("sizes");
+        CHECK(is_all(one.ask(1), 1));
+        tg::set_logs("");
+        tg::set_log_sink({});
+        CHECK(lines > 0);
+        CHECK(failed.empty());
+        return;
+    }
     SUBCASE("which ends the forecast where nobody catches it") {
         one.stage.meanwhile = [&] { (void)one.service.mode(); };
         CHECK_THROWS_AS(one.ask(1), tg::Error);

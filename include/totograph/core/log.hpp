@@ -8,6 +8,8 @@
 #include <mutex>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include <totograph/core/error.hpp>
 
@@ -69,7 +71,16 @@ inline LogOutput& log_output() {
 /// Whether this thread is inside of the sink.
 bool is_writing_log() noexcept;
 
-/// Hands a line to the sink, one thread at a time. What a sink logs itself is dropped.
+/// Lines that are written later; see `HeldLog`.
+using HeldLines = std::vector<std::pair<LogTopic, std::string>>;
+
+/// Where this thread's lines are kept meanwhile; null where they are written at once.
+HeldLines*& held_lines() noexcept;
+
+/// Writes lines in their order. One that cannot be written is lost.
+void write_held(const HeldLines& lines) noexcept;
+
+/// Hands a line to the sink, one thread at a time, or keeps it. What a sink logs itself is dropped.
 void write_log(LogTopic topic, std::string_view line);
 
 /// A text of several lines, line by line.
@@ -114,9 +125,13 @@ void log(LogTopic topic, MakeText&& make_text) noexcept {
 void set_logs(std::string_view list);
 
 /// Gives lines to `sink` from now on, or to stderr again when it is empty. The sink is called by one thread at a time,
-/// without the topic's name before the line; what it logs itself is dropped, what it throws is lost. It must not call
-/// `set_log_sink` or a service (`serve::ForecastService`), which throws then. When this returns, the sink before is not
-/// being called and will not be called any more.
+/// without the topic's name before the line; what it logs itself is dropped, what it throws is lost. When this returns,
+/// the sink before is not being called, will not be called any more, and what it held is gone.
+///
+/// A sink may make and use forecasters. Inside of it `set_log_sink` throws `Error` (`invalid_argument`), and so does
+/// every call of a `serve::ForecastService` that waits for its turn (see there; `is_ready()` and the like do not).
+/// It must not end the life of a service: that waits for what the service builds in the background, which may wait to
+/// log. Nor may it wait for a thread that logs.
 void set_log_sink(LogSink sink);
 
 }  // namespace totograph

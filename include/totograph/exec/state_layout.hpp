@@ -102,21 +102,31 @@ public:
     }();
     static constexpr const auto& entries = table.entries;
 
+    /// The place in `entries` of the state of a name; `count` without one. Unlike a pointer it is a constant for a
+    /// compiler that checks pointers, too (g++ with -fsanitize=null).
+    static constexpr std::size_t place_of(std::string_view name, int layer = -1) { return table.place_of(name, layer); }
+
+    /// Whether there is a state of a name.
+    static constexpr bool has(std::string_view name, int layer = -1) { return place_of(name, layer) < count; }
+
     /// The state of a name, or null.
     static constexpr const Entry* find(std::string_view name, int layer = -1) {
-        const std::size_t place = table.place_of(name, layer);
-        return place == table.count ? nullptr : &table.entries[place];
+        const std::size_t place = place_of(name, layer);
+        return place == count ? nullptr : &table.entries[place];
     }
 
-    /// The state that says how much of each bounded axis is in use, or null.
-    static constexpr const Entry* bounds() {
-        for (std::size_t i = 0; i < table.count; ++i) {
-            if (table.entries[i].slot.use == StateUse::bounds) {
-                return &table.entries[i];
-            }
+    /// The place in `entries` of the state that says how much of each bounded axis is in use; `count` without one.
+    static constexpr std::size_t bounds_place = [] {
+        std::size_t place = 0;
+        while (place < table.count && table.entries[place].slot.use != StateUse::bounds) {
+            ++place;
         }
-        return nullptr;
-    }
+        return place;
+    }();
+    static constexpr bool has_bounds = bounds_place < count;
+
+    /// The state that says how much of each bounded axis is in use, or null.
+    static constexpr const Entry* bounds() { return has_bounds ? &table.entries[bounds_place] : nullptr; }
 
     /// For each state of a program, with those of all iterations of its loops, its place in `entries`.
     template <class Program>

@@ -57,6 +57,7 @@ std::string full_name(const Node& node);
 /// of the same weights finds it ready.
 class Weights {
 public:
+    /// Throws `Error` (`invalid_argument`) for a null pointer.
     explicit Weights(std::shared_ptr<const TensorSource> source);
 
     [[nodiscard]] const TensorSource& source() const;

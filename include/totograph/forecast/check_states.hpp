@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
+#include <string_view>
+
 #include <totograph/core/dtype.hpp>
 #include <totograph/core/shape.hpp>
 #include <totograph/forecast/sizes.hpp>
@@ -14,19 +17,20 @@ namespace totograph::forecast_detail {
 /// @tparam Layout  the `StateLayout` of the programs
 template <class Layout, ForecastSizes sizes>
 consteval bool check_states() {
-    constexpr auto is = [](const auto* entry, DType dtype, Index size) {
-        return entry != nullptr && entry->slot.dtype == dtype && entry->slot.shape.size() == size;
+    constexpr auto is = [](std::string_view name, DType dtype, Index size) {
+        const std::size_t place = Layout::place_of(name);
+        return place < Layout::count && Layout::entries[place].slot.dtype == dtype &&
+               Layout::entries[place].slot.shape.size() == size;
     };
     static_assert(
-        is(Layout::find(states::request), DType::i32, states::request_size),
+        is(states::request, DType::i32, states::request_size),
         "totograph: a program of a family declares the state `request`, i32 [request_size] (forecast/states.hpp).");
     static_assert(
-        is(Layout::find(states::forecast), DType::f32,
-           sizes.batch * sizes.values * sizes.variates * sizes.forecast_steps()),
+        is(states::forecast, DType::f32, sizes.batch * sizes.values * sizes.variates * sizes.forecast_steps()),
         "totograph: a program of a family declares the state `forecast`, f32 [batch, values, variates, steps, "
         "patch_size] (forecast/states.hpp).");
-    constexpr const auto* series = Layout::find(states::series);
-    static_assert(series == nullptr || is(series, DType::f32, sizes.batch * sizes.variates * sizes.context_steps()),
+    static_assert(!Layout::has(states::series) ||
+                      is(states::series, DType::f32, sizes.batch * sizes.variates * sizes.context_steps()),
                   "totograph: the state `series` is f32 [batch, 1, variates, context_steps] (forecast/states.hpp).");
     return true;
 }

@@ -71,6 +71,14 @@ Bucket piece_of(const Bucket& request, const ForecastOptions& options, const Buc
 /// The sizes of a request, with as much context as the bucket lets it use.
 Bucket used_sizes(const Series& series, const ForecastOptions& options, const Bucket& bucket);
 
+/// Whether a request is sampled and a bucket is not, or the other way round: less of it fits neither.
+inline bool is_other_kind(const Bucket& request, const Bucket& bucket) {
+    return (request.samples > 0) != (bucket.samples > 0);
+}
+
+/// What to do about a request that no bucket is of the kind of.
+std::string advice_on_samples(const Bucket& request);
+
 /// Checks that a bucket can forecast a request, in one piece or in several. Throws `Error` (`no_bucket`).
 void check_fit(const Bucket& request, const ForecastOptions& options, const Bucket& bucket);
 

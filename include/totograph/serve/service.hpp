@@ -39,8 +39,11 @@ namespace totograph::serve {
 /// requests that are to run side by side want a service for each thread; those may share a registry and a `Metrics`.
 /// `is_ready()`, `waiting()`, `snapshot()`, `metrics()`, `reset_counters()`, `expect()` and `observe()` wait for no
 /// forecast, all else for its turn.
-/// What a backend does while it is called must not come back to the service, and a log sink must call no service: such
-/// a call throws `Error` (`invalid_argument`), and would wait for ever from another thread that the forecast waits for.
+/// What a backend does while it is called must not come back to the service, and a log sink must call no service: a
+/// call that waits for its turn throws `Error` (`invalid_argument`) there, and would wait for ever from another thread
+/// that the forecast waits for. Those that wait for no forecast, `buckets()` and the constructor may be called there,
+/// too. A log sink must not end the life of a service, which waits for what it builds in the background, and that may
+/// wait for the sink.
 class ForecastService {
 public:
     /// Builds nothing that stays. A route without `max_batch` is measured, which may take seconds, once on a machine.

@@ -7,6 +7,8 @@
 #include <vector>
 
 #ifdef __unix__
+#include <pthread.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #endif
@@ -15,6 +17,7 @@
 
 #include <totograph/core/error.hpp>
 #include <totograph/exec/cpu/thread_pool.hpp>
+#include <totograph/exec/team.hpp>
 
 #include "support/sanitized.hpp"
 
@@ -126,6 +129,44 @@ TEST_CASE("a pool of no threads is an error that says what to do") {
         }
     }
 }
+
+#if defined(__GLIBC__) && !defined(TOTOGRAPH_TEST_HAS_SANITIZER)
+TEST_CASE("more threads than the system starts are an error, and those that it started end") {
+    const pid_t child = fork();
+    REQUIRE(child >= 0);
+    if (child == 0) {
+        alarm(20);
+        // There is room for the stacks of a few threads alone.
+        constexpr rlim_t stack = rlim_t{64} << 20U;
+        constexpr rlim_t room = rlim_t{1} << 30U;
+        pthread_attr_t attributes;
+        pthread_attr_init(&attributes);
+        pthread_attr_setstacksize(&attributes, stack);
+        pthread_setattr_default_np(&attributes);
+        const rlimit limit{room, room};
+        int failures = setrlimit(RLIMIT_AS, &limit) == 0 ? 0 : 1;
+        for (int round = 0; round < 3; ++round) {
+            try {
+                const ThreadPool pool(1000);
+                failures += 2;
+            } catch (const Error& error) {
+                const std::string message = error.what();
+                const bool is_said = message.find("pool of 1000 threads") != std::string::npos &&
+                                     message.find("Pass fewer threads.") != std::string::npos;
+                failures += is_said && error.code() == ErrorCode::invalid_argument ? 0 : 4;
+            } catch (...) {
+                failures += 8;
+            }
+        }
+        failures += totograph::Team(1000).threads() == 1 ? 0 : 16;
+        { const ThreadPool pool(2); }  // room is again
+        _exit(failures);
+    }
+    int status = -1;
+    REQUIRE(waitpid(child, &status, 0) == child);
+    CHECK(status == 0);
+}
+#endif
 
 TEST_CASE("a queue hands out each number once, in order") {
     WorkQueue queue(3);

@@ -260,6 +260,8 @@ TEST_CASE("what a session refuses") {
                          tg::Error);
     CHECK_THROWS_WITH_AS(Session(weights(), {.threads = 1}, {.kept_patches = 8}), doctest::Contains("kept_patches"),
                          tg::Error);
+    CHECK_THROWS_WITH_AS(session.append(series_of(waves(1, 2, 0))),
+                         "A session was given no step; give it at least one.", tg::Error);
     Request unknown = waves(1, 2, 8);
     unknown.values[3] = std::nanf("");
     CHECK_THROWS_WITH_AS(session.append(series_of(unknown)), doctest::Contains("variate 0, step 3"), tg::Error);

@@ -75,8 +75,14 @@ TEST_CASE("steps whose numbers would overflow are refused") {
                          "OnlineAccuracy: a forecast of 3 steps begins at step 9223372036854775806, so that its last "
                          "steps have no number. Count from elsewhere.",
                          totograph::Error);
+    CHECK_THROWS_AS(accuracy.expect("a", last, std::array{1.0F, 2.0F}), totograph::Error);
     accuracy.expect("a", last - 2, std::array{1.0F, 2.0F});
     CHECK(accuracy.observe("a", last - 1, 2.0));
+    // The last numbers there are.
+    accuracy.expect("a", last - 1, std::array{1.0F, 2.0F});
+    CHECK(accuracy.observe("a", last, 2.0));
+    accuracy.expect("a", last, std::array{1.0F});
+    CHECK(accuracy.observe("a", last, 1.0));
 }
 
 TEST_CASE("series of a group do not take each other's place") {

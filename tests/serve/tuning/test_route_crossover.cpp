@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -12,6 +13,7 @@
 #include <doctest/doctest.h>
 
 #include <totograph/core/error.hpp>
+#include <totograph/core/log.hpp>
 #include <totograph/io/cache/cache_folder.hpp>
 #include <totograph/serve/routing.hpp>
 #include <totograph/serve/service.hpp>
@@ -92,6 +94,29 @@ TEST_CASE("nothing else is tuned while backends are compared") {
     };
     CHECK(pair.crossover({}) == 0);
     CHECK_FALSE(is_free);
+}
+
+TEST_CASE("a log sink is called when the turn to compare is over") {
+    Pair pair({.each = milliseconds(100)});
+    int lines = 0;
+    int free = 0;
+    tg::set_log_sink([&](tg::LogTopic, std::string_view) {
+        ++lines;
+        std::thread([&] {
+            if (serve::detail::tuning_turn().try_lock()) {
+                ++free;
+                serve::detail::tuning_turn().unlock();
+            }
+        }).join();
+    });
+    tg::set_logs("tuning");
+    const ScratchFolder folder;
+    CHECK(pair.crossover(place_in(folder)) == 0);  // a line of the measurement, the choice, and the file
+    CHECK(pair.crossover(place_in(folder)) == 0);  // and one that it was measured before
+    tg::set_logs("");
+    tg::set_log_sink({});
+    CHECK(lines == 4);
+    CHECK(free == lines);
 }
 
 TEST_CASE("requests are compared that both backends serve in one piece") {

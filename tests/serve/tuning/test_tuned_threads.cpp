@@ -220,6 +220,28 @@ TEST_CASE("what becomes of threads is logged") {
     CHECK(lines[2] == "the bucket: takes 2, as was measured before");
 }
 
+TEST_CASE("a log sink is called when the turn to tune is over") {
+    int lines = 0;
+    int free = 0;
+    tg::set_log_sink([&](tg::LogTopic, std::string_view) {
+        ++lines;
+        std::thread([&] {
+            if (tg::serve::detail::tuning_turn().try_lock()) {
+                ++free;
+                tg::serve::detail::tuning_turn().unlock();
+            }
+        }).join();
+    });
+    tg::set_logs("tuning");
+    const ScratchFolder folder;
+    (void)choose_anew(place_in(folder), 2);
+    (void)choose_anew(place_in(folder), 2);
+    tg::set_logs("");
+    tg::set_log_sink({});
+    CHECK(lines == 3);
+    CHECK(free == lines);
+}
+
 TEST_CASE("a processor has the name that the system gives it") {
     const auto named = [](const std::string& text) {
         std::istringstream stream(text);

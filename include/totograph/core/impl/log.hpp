@@ -28,8 +28,27 @@ TOTOGRAPH_INLINE bool is_writing_log() noexcept {
     return writing_log();
 }
 
+TOTOGRAPH_INLINE HeldLines*& held_lines() noexcept {
+    static thread_local HeldLines* lines = nullptr;
+    return lines;
+}
+
+TOTOGRAPH_INLINE void write_held(const HeldLines& lines) noexcept {
+    for (const auto& [topic, line] : lines) {
+        try {
+            write_log(topic, line);
+        } catch (...) {
+            continue;
+        }
+    }
+}
+
 TOTOGRAPH_INLINE void write_log(LogTopic topic, std::string_view line) {
     if (is_writing_log()) {
+        return;
+    }
+    if (HeldLines* const held = held_lines()) {
+        held->emplace_back(topic, line);
         return;
     }
     struct Scope {
@@ -126,9 +145,17 @@ TOTOGRAPH_INLINE void set_logs(std::string_view list) {
 }
 
 TOTOGRAPH_INLINE void set_log_sink(LogSink sink) {
+    if (detail::is_writing_log()) {
+        throw Error(ErrorCode::invalid_argument,
+                    "set_log_sink was called by a log sink, which it would wait for. Keep what is to come, and call it "
+                    "from outside of the sink.");
+    }
     detail::LogOutput& output = detail::log_output();
-    const std::scoped_lock lock(output.mutex);
-    output.sink = std::move(sink);
+    {
+        const std::scoped_lock lock(output.mutex);
+        std::swap(output.sink, sink);
+    }
+    // What the sink before held ends here, without the lock: it may log, or wait for what does.
 }
 
 }  // namespace totograph

@@ -80,7 +80,7 @@ public:
         sizeof(float);
 
     FusedExecutor(const Weights& weights, std::shared_ptr<ThreadPool> pool)
-        : pool_(std::move(pool)),
+        : pool_(require_pool(std::move(pool))),
           memory_(Layout::bytes + Layout::arena_bytes +
                   scratch_floats * sizeof(float) * static_cast<std::size_t>(pool_->threads())) {
         const auto prepare = [&]<class Program>(Prepared<Program>& prepared) {
@@ -134,8 +134,9 @@ private:
         call.scratch = reinterpret_cast<float*>(memory_.data() + Layout::bytes + Layout::arena_bytes);
         call.scratch_floats = scratch_floats;
         call.fault = &fault;
-        if constexpr (Layout::bounds() != nullptr) {
-            call.bounds = reinterpret_cast<const std::int32_t*>(memory_.data() + Layout::bounds()->offset);
+        if constexpr (Layout::has_bounds) {
+            const std::size_t offset = Layout::entries[Layout::bounds_place].offset;
+            call.bounds = reinterpret_cast<const std::int32_t*>(memory_.data() + offset);
         }
         Program::loops.for_each_step(Program::steps.size(), [&](int number, LoopTurn turn) {
             const Step& step = Program::steps[static_cast<std::size_t>(number)];

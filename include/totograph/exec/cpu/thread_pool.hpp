@@ -31,8 +31,8 @@ inline void pause_briefly() noexcept {
 /// the pool.
 class ThreadPool {
 public:
-    /// Starts the team. Throws `Error` (`invalid_argument`) when `threads` is less than 1, and `std::system_error` when
-    /// the system cannot start that many.
+    /// Starts the team. Throws `Error` (`invalid_argument`) when `threads` is less than 1, and when the system cannot
+    /// start that many: those that it did start have ended then.
     explicit ThreadPool(int threads);
 
     ~ThreadPool() { stop(); }
@@ -119,6 +119,9 @@ private:
     std::uint32_t forks_ = 0;  ///< `forks()` when the threads were started.
     std::vector<std::thread> workers_;
 };
+
+/// A pool that is there. Throws `Error` (`invalid_argument`) for a null pointer.
+std::shared_ptr<ThreadPool> require_pool(std::shared_ptr<ThreadPool> pool);
 
 /// Hands out the numbers 0 to `count - 1`, each to one claimant, so that a fast thread takes more than a slow one.
 class WorkQueue {

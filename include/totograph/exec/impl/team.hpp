@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <cstddef>
 #include <memory>
-#include <system_error>
 
+#include <totograph/core/error.hpp>
 #include <totograph/core/inline.hpp>
 #include <totograph/core/processors.hpp>
 #include <totograph/exec/cpu/thread_pool.hpp>
@@ -17,7 +17,7 @@ namespace totograph {
 TOTOGRAPH_INLINE Team::Team(int threads) {
     try {
         pool_ = std::make_unique<cpu::ThreadPool>(std::max(1, threads));
-    } catch (const std::system_error&) {
+    } catch (const Error&) {  // the system starts no more
         pool_ = std::make_unique<cpu::ThreadPool>(1);
     }
 }

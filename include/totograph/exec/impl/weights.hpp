@@ -11,6 +11,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include <totograph/core/error.hpp>
 #include <totograph/core/inline.hpp>
 #include <totograph/core/shape.hpp>
 #include <totograph/graph/graph.hpp>
@@ -32,6 +33,10 @@ struct Weights::Shared {
 };
 
 TOTOGRAPH_INLINE Weights::Weights(std::shared_ptr<const TensorSource> source) : shared_(std::make_shared<Shared>()) {
+    if (!source) {
+        throw Error(ErrorCode::invalid_argument,
+                    "Weights: there is no source of tensors, but a null pointer. Pass one, or take load<Model>().");
+    }
     shared_->source = std::move(source);
 }
 

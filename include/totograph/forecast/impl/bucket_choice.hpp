@@ -3,6 +3,7 @@
 
 #include <totograph/forecast/bucket_choice.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <span>
 #include <string>
@@ -27,6 +28,9 @@ TOTOGRAPH_INLINE void reject_request(std::span<const Bucket> buckets, const Seri
         list += (list.empty() ? "" : "; ") + to_string(bucket);
     }
     const Bucket request = request_sizes(series, options, Bucket{});
+    const bool is_other = options.samples && std::all_of(buckets.begin(), buckets.end(), [&](const Bucket& bucket) {
+                              return is_other_kind(request, bucket);
+                          });
     throw Error(ErrorCode::no_bucket,
                 "forecast: no compiled size " + (owner.empty() ? "" : "of " + io::in_quotes(owner) + " ") +
                     "holds a request of " + std::to_string(request.batch) + " x " + std::to_string(request.variates) +
@@ -36,7 +40,8 @@ TOTOGRAPH_INLINE void reject_request(std::span<const Bucket> buckets, const Seri
                      : !options.samples     ? ""
                      : request.samples == 0 ? ", no samples"
                                             : ", " + std::to_string(request.samples) + " samples") +
-                    "; the compiled sizes are: " + list + ". Ask for less, or compile a larger one." +
+                    "; the compiled sizes are: " + list + ". " +
+                    (is_other ? advice_on_samples(request) : "Ask for less, or compile a larger one.") +
                     (is_beyond_horizon(buckets, request)
                          ? " ForecastOptions::extend goes on from the medians where the horizon ends."
                          : ""));

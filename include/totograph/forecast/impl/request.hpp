@@ -259,6 +259,11 @@ TOTOGRAPH_INLINE Bucket used_sizes(const Series& series, const ForecastOptions& 
     return request;
 }
 
+TOTOGRAPH_INLINE std::string advice_on_samples(const Bucket& request) {
+    return std::string("Leave ForecastOptions::samples open, or compile a size ") +
+           (request.samples > 0 ? "with samples, if the model draws any." : "without samples, which gives means.");
+}
+
 TOTOGRAPH_INLINE void check_fit(const Bucket& request, const ForecastOptions& options, const Bucket& bucket) {
     const Bucket piece = piece_of(request, options, bucket);
     if (piece.context > bucket.context) {
@@ -272,6 +277,11 @@ TOTOGRAPH_INLINE void check_fit(const Bucket& request, const ForecastOptions& op
                                               " steps is beyond the compiled " + std::to_string(bucket.horizon) +
                                               "; ask for less, let it go on from the medians "
                                               "(ForecastOptions::extend), or compile a larger size.");
+    }
+    if (is_other_kind(request, bucket)) {
+        throw Error(ErrorCode::no_bucket, "forecast: a request of " + to_string(request) +
+                                              " does not fit the compiled size " + to_string(bucket) + ". " +
+                                              advice_on_samples(request));
     }
     if (!bucket.holds(piece)) {
         throw Error(ErrorCode::no_bucket, "forecast: a request of " + to_string(request) +

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <utility>
 
+#include <totograph/core/held_log.hpp>
 #include <totograph/core/log.hpp>
 #include <totograph/core/shape.hpp>
 #include <totograph/exec/tuning_cache.hpp>
@@ -66,6 +67,7 @@ public:
         if (most == 1) {
             return 1;
         }
+        const totograph::detail::HeldLog held;  // a sink must not wait for a turn
         const std::scoped_lock turn(tuning_turn());
         if (const int chosen = known(bucket, most); chosen > 0) {
             return chosen;  // by the one whose turn was before

@@ -14,6 +14,7 @@
 
 #include <totograph/core/arena.hpp>
 #include <totograph/core/dtype.hpp>
+#include <totograph/core/held_log.hpp>
 #include <totograph/core/log.hpp>
 #include <totograph/core/shape.hpp>
 #include <totograph/exec/cpu/gemm/packed_matrix.hpp>
@@ -102,6 +103,7 @@ PreparedTensor<Storage> prepare(GraphView graph, const PreparedWeight& weight, W
 template <class Storage>
 std::vector<std::shared_ptr<const PreparedTensor<Storage>>> PreparedWeights<Storage>::get(
     GraphView graph, std::span<const PreparedWeight> wanted, const TensorSource& source, Evaluate evaluate) {
+    const totograph::detail::HeldLog held;  // a sink may make a forecaster, which comes here
     const std::scoped_lock lock(mutex_);
     std::vector<WeightExpression> expressions;
     expressions.reserve(wanted.size());

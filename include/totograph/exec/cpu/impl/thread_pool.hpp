@@ -6,6 +6,8 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <exception>
+#include <memory>
 #include <mutex>
 #include <string>
 #include <thread>
@@ -49,14 +51,18 @@ TOTOGRAPH_INLINE ThreadPool::ThreadPool(int threads) {
 TOTOGRAPH_INLINE void ThreadPool::start(int threads) {
     forks_ = forks().load();
     const std::uint32_t round = round_.load();
-    workers_.reserve(static_cast<std::size_t>(threads - 1));
     try {
+        workers_.reserve(static_cast<std::size_t>(threads - 1));
         for (int thread = 1; thread < threads; ++thread) {
             workers_.emplace_back([this, thread, round] { work(thread, round); });
         }
-    } catch (...) {
+    } catch (const std::exception& error) {  // of the system, or of its memory
+        const std::size_t started = workers_.size();
         stop();
-        throw;
+        throw Error(ErrorCode::invalid_argument,
+                    "A thread pool of " + std::to_string(threads) + " threads cannot be started: behind " +
+                        std::to_string(started + 1) + ", the caller's own among them, the system said '" +
+                        error.what() + "'. Pass fewer threads.");
     }
 }
 
@@ -91,6 +97,15 @@ TOTOGRAPH_INLINE void ThreadPool::stop() noexcept {
     for (std::thread& worker : workers_) {
         worker.join();
     }
+}
+
+TOTOGRAPH_INLINE std::shared_ptr<ThreadPool> require_pool(std::shared_ptr<ThreadPool> pool) {
+    if (!pool) {
+        throw Error(ErrorCode::invalid_argument,
+                    "An executor was given no thread pool, but a null pointer. Pass one, such as "
+                    "std::make_shared<cpu::ThreadPool>(1).");
+    }
+    return pool;
 }
 
 }  // namespace totograph::cpu

@@ -250,6 +250,9 @@ private:
     }
 
     void check(const Series& series) const {
+        if (series.steps < 1) {
+            throw Error(ErrorCode::invalid_series, "A session was given no step; give it at least one.");
+        }
         Bucket request = sizes_.bucket;
         request.horizon = 1;
         forecast_detail::check_sizes(series, request);

@@ -38,7 +38,7 @@ TOTOGRAPH_INLINE void OnlineAccuracy::expect(const ScoredSeries& series, Index f
                                                      std::to_string(high.size()) +
                                                      ". Pass as many values as steps, or none.");
     }
-    if (first_step > std::numeric_limits<Index>::max() - static_cast<Index>(central.size())) {
+    if (!central.empty() && first_step > std::numeric_limits<Index>::max() - static_cast<Index>(central.size() - 1)) {
         throw Error(ErrorCode::invalid_argument, "OnlineAccuracy: a forecast of " + std::to_string(central.size()) +
                                                      " steps begins at step " + std::to_string(first_step) +
                                                      ", so that its last steps have no number. Count from elsewhere.");

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include <totograph/core/error.hpp>
+#include <totograph/core/held_log.hpp>
 #include <totograph/core/inline.hpp>
 #include <totograph/core/log.hpp>
 #include <totograph/core/shape.hpp>
@@ -112,6 +113,7 @@ TOTOGRAPH_INLINE Index known_crossover(BackendTimer& small, BackendTimer& large,
                     "of request is served in one piece by both " +
                         names + ". Compile one, or name max_batch.");
     }
+    const totograph::detail::HeldLog held;  // a sink must not wait for a turn
     const std::scoped_lock lock(tuning_turn());
     const bool is_kept = !small.backend().runs_on(resources).empty() && !large.backend().runs_on(resources).empty();
     TuningCache file(is_kept ? place.folder : io::CacheFolder{}, "routes", place.identity);

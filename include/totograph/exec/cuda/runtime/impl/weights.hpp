@@ -18,6 +18,7 @@
 #include <cuda_runtime.h>
 
 #include <totograph/core/dtype.hpp>
+#include <totograph/core/held_log.hpp>
 #include <totograph/core/log.hpp>
 #include <totograph/core/shape.hpp>
 #include <totograph/exec/cpu/evaluate/evaluate.hpp>
@@ -191,6 +192,7 @@ PreparedCacheReport DeviceWeights<Storage>::cache_report() const {
 template <class Storage>
 std::vector<DeviceTensor> DeviceWeights<Storage>::get(GraphView graph, std::span<const DeviceWeight> wanted,
                                                       const TensorSource& source, cpu::Evaluate evaluate) {
+    const totograph::detail::HeldLog held;  // written when the lock is gone
     const std::scoped_lock lock(entries_->mutex);
     int index = 0;
     check(cudaGetDevice(&index), "asking for the device in use");

@@ -6,6 +6,7 @@
 #include <memory>
 #include <mutex>
 
+#include <totograph/core/held_log.hpp>
 #include <totograph/exec/cuda/gemm/cublaslt/tuning.hpp>
 #include <totograph/exec/cuda/inline.hpp>
 
@@ -14,6 +15,7 @@ namespace totograph::cuda {
 struct ChoosingAlgorithms::Lock {
     explicit Lock(std::mutex& mutex) : held(mutex) {}
 
+    totograph::detail::HeldLog log;  // written when the lock is gone
     std::scoped_lock<std::mutex> held;
 };
 
