@@ -8,11 +8,12 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <totograph/io/csv/decimal.hpp>
 #include <totograph/io/time/clock.hpp>
-#include <totograph/io/time/time_step.hpp>
+#include <totograph/io/time/month_step.hpp>
 #include <totograph/io/time/timestamp.hpp>
 
 namespace examples {
@@ -89,15 +90,15 @@ public:
     /// The timestamp `steps` after the last line; "+steps" as long as the rhythm is not known. Lines that come once in
     /// a month, or in several, go on in the months behind.
     [[nodiscard]] std::string later(std::int64_t steps) const {
-        if (const auto months = months_later(steps)) {
-            return clock().text(*months);
+        if (std::optional<std::string> months = months_later(steps)) {
+            return *std::move(months);
         }
         const double usual = interval(3);
         const double ahead = usual * static_cast<double>(steps);
         std::int64_t value = 0;
         // What is beyond 64 bits has no name, neither the distance nor the sum.
         if (!(usual > 0) || !(ahead < 9e18) || __builtin_add_overflow(*last_, std::llround(ahead), &value)) {
-            return "+" + std::to_string(steps);
+            return unnamed(steps);
         }
         return clock().text(value);
     }
@@ -112,18 +113,20 @@ private:
     }
 
     /// So many steps after the last line, where the last lines are whole months apart.
-    [[nodiscard]] std::optional<std::int64_t> months_later(std::int64_t steps) const {
+    [[nodiscard]] std::optional<std::string> months_later(std::int64_t steps) const {
         if (!style_ || recent_.size() < 3) {
             return std::nullopt;
         }
-        totograph::io::Clock of_recent = clock();
-        of_recent.times = recent_;
-        const totograph::io::TimeStep step = totograph::io::find_time_step(of_recent);
-        if (step.kind != totograph::io::TimeStep::Kind::months || !step.reaches(recent_.back(), steps)) {
+        const std::optional<totograph::io::MonthStep> step =
+            totograph::io::find_month_step(recent_, style_->offset_seconds);
+        if (!step) {
             return std::nullopt;
         }
-        return step.later(recent_.back(), steps);
+        return step->reaches(steps) ? clock().text(step->later(steps)) : unnamed(steps);
     }
+
+    /// What stands for a time that is not known.
+    static std::string unnamed(std::int64_t steps) { return "+" + std::to_string(steps); }
 
     /// `to` is after `from`. Exact for neighbours however large both are, and never too large.
     static double distance(std::int64_t from, std::int64_t to) {

@@ -108,6 +108,7 @@
 #include <totograph/io/csv/impl/series_labels.hpp>
 #include <totograph/io/csv/impl/source.hpp>
 #include <totograph/io/csv/impl/split.hpp>
+#include <totograph/io/csv/impl/stacked_rows.hpp>
 #include <totograph/io/csv/impl/table.hpp>
 #include <totograph/io/csv/impl/text_encoding.hpp>
 #include <totograph/io/csv/impl/units.hpp>
@@ -127,6 +128,7 @@
 #include <totograph/io/time/impl/clock.hpp>
 #include <totograph/io/time/impl/clock_parts.hpp>
 #include <totograph/io/time/impl/month_rule.hpp>
+#include <totograph/io/time/impl/month_step.hpp>
 #include <totograph/io/time/impl/named_date.hpp>
 #include <totograph/io/time/impl/regular_rows.hpp>
 #include <totograph/io/time/impl/time_step.hpp>

@@ -484,9 +484,44 @@ TEST_CASE("csv variants: dates that are not of the format that is given") {
         refuses("date,v\nthe third,3\nthe second,2\n", {"'date' of 'data.csv' has no times", "--date-format"}, options);
         options.columns = {"v"};
         refuses("date,v\nthe third,3\nthe second,2\n", {"'date' of 'data.csv' has no times", "--date-format"}, options);
-        CHECK(parse("t,v\n1704067200,1\n1704070800,2\n", options).rows() == 2);
+        options.columns = {};
+        CHECK(notes(parse("t,v\n1704067200,1\n1704070800,2\n", options), "are numbers, of which --date-format says"));
         CHECK(parse("v,w\n1,2\n3,4\n", options).rows() == 2);  // there is no clock
+        // Years that stand first do so whatever is said.
+        for (const std::string text :
+             {"2024-01-05,1\n2024-01-06,2\n", "2024/1/5 10:00,1\n2024/1/6 10:00,2\n", "20240105,1\n20240106,2\n"}) {
+            refuses("date,v\n" + text, {"begin with the year, and are not with the day first (--date-format dmy)"},
+                    options);
+            options.dates = io::DateOrder::year_first;
+            CHECK(parse("date,v\n" + text, options).clock.kind == io::Clock::Kind::instants);
+            options.dates = io::DateOrder::day_first;
+        }
+        refuses("date,time,v\n2024-01-05,10:00,1\n2024-01-05,11:00,2\n", {"'2024-01-05 10:00', begin with the year"},
+                options);
+        CHECK(parse("date,v\n2024-01-05,1\n06.01.2024,2\n", options).rows() == 2);
+        CHECK(parse("date,v\n05-Jan-2024,1\n06-Jan-2024,2\n", options).rows() == 2);
+        CHECK(parse("date,v\n2024-Q1,1\n2024-Q2,2\n", options).rows() == 2);
+        CHECK(parse("year,month,v\n2024,1,1\n2024,2,2\n", options).rows() == 2);
     }
+}
+
+TEST_CASE("csv variants: one time in all rows is no clock") {
+    for (const std::string time : {"2024-01-05", "20240105", "1704412800"}) {
+        CAPTURE(time);
+        const std::string text = "date,v\n" + time + ",3\n" + time + ",1\n" + time + ",2\n";
+        for (const CsvOptions& options : {CsvOptions{}, CsvOptions{.columns = {"v"}}}) {
+            const auto table = parse(text, options);
+            CHECK(table.names == Names{"v"});
+            CHECK(holds(table, 0, {3, 1, 2}));
+            CHECK(notes(table, "Column 'date' has one time in all rows, '" + time +
+                                   "', and is left out; the rows are taken in the order of the file"));
+            CHECK(table.notes.size() == 1);
+        }
+        refuses(text, {"All 3 rows of the file 'data.csv' have one time, '" + time + "'", "--time COLUMN", "--as-is"},
+                {.timestamp = "date"});
+    }
+    CHECK(parse("date,v\n2024-01-05,3\n").timestamp_name == "date");  // of one row it is
+    CHECK(parse("date,v\n7,3\n7,1\n").names == Names{"date", "v"});
 }
 
 TEST_CASE("csv variants: long form") {

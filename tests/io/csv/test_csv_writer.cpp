@@ -75,6 +75,25 @@ TEST_CASE("csv writer: names that look like values are names") {
     CHECK(io::parse_csv("\"2024-01-01\",\"1\"\n\"2024-01-02\",\"2\"\n", "f.csv").rows() == 2);
 }
 
+TEST_CASE("csv writer: a name with another separator is one name") {
+    for (const std::string name : {"a;b", "a|b", "a\tb", "a,b"}) {
+        CAPTURE(name);
+        const io::Table table{"", {}, {name}, {{1, 2, 3}}};
+        check_same(io::parse_csv(io::format_csv(table), "written.csv"), table);
+        check_same(io::parse_csv(io::format_csv(table, ';'), "written.csv"), table);
+    }
+}
+
+TEST_CASE("csv writer: the clock may be called like a time") {
+    for (const std::string name : {"Jan 2024", "2023-12-31", "2024", "2024-01-01 12:30", "12:30", "NA"}) {
+        CAPTURE(name);
+        const io::Table table{name, {"2024-01-01", "2024-01-02", "2024-01-03"}, {"a"}, {{3, gap, 4}}};
+        check_same(io::parse_csv(io::format_csv(table), "written.csv"), table);
+        const io::Table numbered{name, table.timestamps, {"5"}, table.columns};
+        check_same(io::parse_csv(io::format_csv(numbered), "written.csv"), numbered);
+    }
+}
+
 TEST_CASE("csv writer: numbers are short and gaps empty") {
     CHECK(io::format_csv(sample()) == "time,cpu,memory\n2024-01-01,1.5,3e+38\n2024-01-02,,2\n2024-01-03,-0.1,\n");
     CHECK(io::format_csv(sample(), ';') == "time;cpu;memory\n2024-01-01;1.5;3e+38\n2024-01-02;;2\n2024-01-03;-0.1;\n");

@@ -128,3 +128,15 @@ TEST_CASE("two series below each other are told apart though one lacks rows") {
     CHECK(parse_csv(text(12), "f.csv").rows() == 24);
     CHECK(parse_csv(text(2), "f.csv", {.rows = RowPolicy::as_they_stand}).rows() == 36);
 }
+
+TEST_CASE("a part of a file has its header, whatever the file's words for gaps are") {
+    for (const std::string name : {"v", "-999"}) {
+        CAPTURE(name);
+        const CsvOptions options{.gaps = {name}};
+        const auto parts = split_csv("s," + name + "\na,1\na,2\nb,7\n", "f.csv", "s", options);
+        REQUIRE(parts.size() == 2);
+        const Table table = parse_csv(parts[0].text, "f.csv", options);
+        CHECK(table.names == Names{name});
+        CHECK(table.columns.at(0) == std::vector<double>{1, 2});
+    }
+}

@@ -45,3 +45,14 @@ TEST_CASE("series labels: the given ones stay") {
     CHECK(fewest_labels(times, {region, metrics, hosts}, {0}) == Chosen{0, 1, 2});
     CHECK(fewest_labels(times, {sensors, hosts}, {0}) == Chosen{0});
 }
+
+TEST_CASE("series labels: what names rows names no series") {
+    CHECK(labels_of_series(times, {remarks, hosts, metrics}) == Chosen{1, 2});
+    CHECK(labels_of_series(times, {remarks, hosts}) == Chosen{1});
+    CHECK(labels_of_series(times, {remarks}).empty());
+    CHECK(labels_of_series(times, {sensors, remarks}, {1}) == Chosen{1});  // what is given stays
+    // One row of each on the average.
+    CHECK(labels_of_series({1, 1, 2, 2}, {{0, 1, 0, 1}}) == Chosen{0});
+    CHECK(labels_of_series({1, 1, 1, 1, 1, 2}, {{0, 0, 1, 1, 2, 2}, {0, 1, 0, 1, 2, 2}}).empty());
+    CHECK(labels_of_series({}, {}).empty());
+}

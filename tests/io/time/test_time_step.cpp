@@ -56,6 +56,11 @@ TEST_CASE("time step: what lies beyond the nanoseconds is not reached") {
     const TimeStep tens{Kind::even, 10, {}};
     CHECK(tens.reaches(-5, 899'999'999'999'999'999));
     CHECK_FALSE(tens.reaches(5, std::numeric_limits<std::int64_t>::max()));
+    // The distance is beyond 64 bits, though the time there is not.
+    const TimeStep long_ones{Kind::even, 1'000'000'000'000'000'000, {}};
+    CHECK_FALSE(long_ones.reaches(-4'000'000'000'000'000'000, 12));
+    CHECK(long_ones.reaches(-4'000'000'000'000'000'000, 9));
+    CHECK_FALSE(years.reaches(in_2020, std::numeric_limits<std::int64_t>::max() / 2));
 }
 
 TEST_CASE("time step: months although daylight saving moves the clock") {

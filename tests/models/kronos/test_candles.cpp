@@ -258,6 +258,33 @@ TEST_CASE("times go on as the history shows") {
     CHECK(future_times(Times{at(2021, 6, 30), at(2021, 9, 30), at(2021, 12, 31), at(2022, 3, 31), at(2022, 4, 30),
                              at(2022, 6, 30)},
                        1) == Times{at(2022, 9, 30)});
+    // Months, quarters and month ends, behind a last candle that is not over.
+    Times firsts;
+    for (int month = 0; month < 24; ++month) {
+        firsts.push_back(at(2022 + month / 12, static_cast<unsigned>(month % 12) + 1, 1));
+    }
+    CHECK(future_times(firsts, 2) == Times{at(2024, 1, 1), at(2024, 2, 1)});
+    firsts.push_back(at(2023, 12, 17));
+    CHECK(future_times(firsts, 2) == Times{at(2024, 1, 1), at(2024, 2, 1)});
+    CHECK(future_times(Times{at(2023, 1, 31), at(2023, 2, 28), at(2023, 3, 31), at(2023, 4, 30), at(2023, 5, 17)}, 2) ==
+          Times{at(2023, 5, 31), at(2023, 6, 30)});
+    // Far from the years that are counted in nanoseconds, to the last workdays; and across that many years.
+    CHECK(future_times(Times{at(2823, 1, 31), at(2823, 2, 28), at(2823, 3, 31), at(2823, 4, 28)}, 2) ==
+          Times{at(2823, 5, 31), at(2823, 6, 30)});  // as those of 2023, two cycles of the calendar before
+    CHECK(future_times(Times{at(1023, 1, 31), at(1023, 2, 28), at(1023, 3, 31)}, 12 * 600).back() == at(1623, 3, 31));
+    CHECK(future_times(
+              Times{at(1500, 6, 1), at(1900, 6, 1), at(2199, 6, 1), at(2199, 7, 1), at(2199, 8, 1), at(2199, 9, 1)},
+              1) == Times{at(2199, 10, 1)});
+    // Four and five weeks are no months.
+    for (const std::int64_t distance : {28 * day, 35 * day}) {
+        Times weeks;
+        for (std::int64_t i = 0; i < 12; ++i) {
+            weeks.push_back(monday + i * distance);
+        }
+        CHECK(future_times(weeks, 2) == Times{weeks.back() + distance, weeks.back() + 2 * distance});
+        weeks.push_back(weeks.back() + 5 * day);
+        CHECK(future_times(weeks, 1) == Times{weeks.back() - 5 * day + distance});
+    }
     // A last candle that is not over, of hours around the clock and of sessions.
     Times live = all;
     live.push_back(all.back() + 37);

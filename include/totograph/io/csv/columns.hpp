@@ -96,6 +96,12 @@ private:
                (profiles_[position].is_date_in_digits() || counting(profiles_[position]).is_epoch);
     }
 
+    /// Whether a column that nobody asked for would be the clock, where there is none, if it did not say one time
+    /// alone.
+    [[nodiscard]] bool is_constant_clock(std::size_t position) const;
+
+    void tell_constant_clocks();
+
     /// Rows that are newest first go unnoticed where their times cannot be read. Throws where the format of dates is
     /// given, or rows must be as they should.
     void tell_unread_clock(const std::vector<std::string>& texts);

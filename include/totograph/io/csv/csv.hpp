@@ -14,6 +14,7 @@
 #include <totograph/io/csv/profile.hpp>
 #include <totograph/io/csv/series_labels.hpp>
 #include <totograph/io/csv/source.hpp>
+#include <totograph/io/csv/stacked_rows.hpp>
 #include <totograph/io/csv/table.hpp>
 #include <totograph/io/text_file.hpp>
 #include <totograph/io/time/regular_rows.hpp>
@@ -21,6 +22,12 @@
 namespace totograph::io {
 
 namespace detail {
+
+/// Those that are known.
+std::vector<std::int64_t> known_times(std::vector<std::int64_t> times);
+
+/// An order of dates and the option that asks for it, for a sentence.
+std::string order_words(DateOrder order);
 
 /// Reads one CSV text into a table, in two passes: the first looks at all cells, so that the second knows what each
 /// column is.
@@ -47,6 +54,9 @@ private:
     /// Throws where the order of dates is given, or rows must be as they should: the clock is not what it should be.
     void refuse_unread(const std::vector<std::string>& stamps, DateOrder order) const;
 
+    /// Throws where the day or the month is to stand first, and years do. Tells of numbers, which have no order.
+    void check_order(const std::vector<std::string>& stamps, const ClockParts& parts);
+
     /// Columns that are the clock together have a name of all theirs, which no other column has.
     void name_clock(const ClockParts& parts);
 
@@ -57,12 +67,18 @@ private:
     /// Rows that share their times, told apart by text, are not repeated rows: dropping them would lose series.
     void refuse_long_form(const ColumnChoice& choice);
 
+    /// The same of rows that no text tells apart, but for those that are so many that `make_regular` refuses them.
+    void refuse_stacked(const StackedRows& rows, const ColumnChoice& choice);
+
+    [[noreturn]] void refuse_series(const StackedRows& rows, const std::string& series, const std::string& value) const;
+
     /// The columns of text to name the series by, such as "host,metric", with those that were asked for; "" where no
     /// others tell them apart.
     std::string labels_of_series(const std::vector<std::int64_t>& times, const ColumnChoice& choice);
 
-    /// What columns say in each row.
-    std::vector<LabelNumbers> read_labels(const std::vector<std::size_t>& positions);
+    /// What columns say in each row that has a time.
+    std::vector<LabelNumbers> read_labels(const std::vector<std::size_t>& positions,
+                                          const std::vector<std::int64_t>& times);
 
     /// In long form the columns asked for are series.
     void choose_series();

@@ -17,6 +17,13 @@ using LabelNumbers = std::vector<std::size_t>;
 std::vector<std::size_t> fewest_labels(const std::vector<std::int64_t>& times, const std::vector<LabelNumbers>& labels,
                                        const std::vector<std::size_t>& given = {});
 
+/// The same without columns that say hardly anything twice, such as the numbers of rows, though given ones stay. No
+/// more than `given` where none is left that tells rows apart, and where the series would have fewer than two rows on
+/// the average: then rows are named, not series.
+std::vector<std::size_t> labels_of_series(const std::vector<std::int64_t>& times,
+                                          const std::vector<LabelNumbers>& labels,
+                                          const std::vector<std::size_t>& given = {});
+
 namespace detail {
 
 /// Numbers pairs, so that the same ones get the same number, from 0.
@@ -27,6 +34,9 @@ std::size_t count_numbers(const LabelNumbers& numbers);
 
 /// The columns that are not given and do not say the same in all rows, those that say the fewest things first.
 std::vector<std::size_t> vaguest_first(const std::vector<LabelNumbers>& labels, const std::vector<std::size_t>& given);
+
+/// Whether a column says what it says twice on the average.
+bool names_series(const LabelNumbers& labels);
 
 LabelNumbers number_times(const std::vector<std::int64_t>& times);
 

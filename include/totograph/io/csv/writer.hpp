@@ -5,13 +5,15 @@
 #include <string>
 #include <string_view>
 
+#include <totograph/io/csv/gap_words.hpp>
 #include <totograph/io/csv/table.hpp>
 
 namespace totograph::io {
 
 namespace detail {
 
-void append_csv_text(std::string& text, std::string_view cell, char separator, bool is_name);
+/// Appends a cell, in quotes where it would else be read as something else. `gaps` are the words of who reads it.
+void append_csv_text(std::string& text, std::string_view cell, char separator, bool is_name, const GapWords& gaps);
 
 /// Throws for whatever could not be read back.
 void check_table(const Table& table);

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <cmath>
 #include <cstdint>
 #include <vector>
 
 #include <totograph/io/time/clock.hpp>
 #include <totograph/io/time/month_rule.hpp>
+#include <totograph/io/time/timestamp.hpp>
 
 namespace totograph::io {
 
@@ -25,9 +25,16 @@ struct TimeStep {
 
     /// Whether `later` can be counted. Nanoseconds end in the year 2262.
     [[nodiscard]] bool reaches(std::int64_t time, std::int64_t count) const {
-        constexpr double longest_month = 31 * 86400e9;
-        const double interval = static_cast<double>(length) * (kind == Kind::months ? longest_month : 1.0);
-        return std::abs(static_cast<double>(time) + interval * static_cast<double>(count)) <= 9e18;
+        constexpr std::int64_t most = 9'000'000'000'000'000'000;
+        constexpr std::int64_t longest_month = 31 * seconds_per_day * nanoseconds_per_second;
+        const std::int64_t interval = kind == Kind::months ? longest_month : 1;
+        std::int64_t steps = 0;
+        std::int64_t distance = 0;
+        std::int64_t sum = 0;
+        const bool is_lost = __builtin_mul_overflow(count, length, &steps) ||
+                             __builtin_mul_overflow(steps, interval, &distance) ||
+                             __builtin_add_overflow(time, distance, &sum);
+        return !is_lost && sum >= -most && sum <= most;
     }
 };
 

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <algorithm>
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -11,13 +10,13 @@
 #include <set>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <totograph/core/error.hpp>
 #include <totograph/core/shape.hpp>
 #include <totograph/io/time/clock.hpp>
-#include <totograph/io/time/month_rule.hpp>
-#include <totograph/io/time/time_step.hpp>
+#include <totograph/io/time/month_step.hpp>
 #include <totograph/io/time/timestamp.hpp>
 
 namespace totograph::kronos {
@@ -33,40 +32,38 @@ constexpr std::int64_t time_of_week(std::int64_t time) {
     return ((time + thursday) % week + week) % week;
 }
 
-/// The same day and time in so many months; the last day of a month that is too short.
-inline std::int64_t months_later(std::int64_t time, int months) {
-    using namespace std::chrono;
-    const sys_seconds from{seconds(time)};
-    const sys_days date = floor<days>(from);
-    const year_month_day calendar(date);
-    const year_month month = calendar.year() / calendar.month() + std::chrono::months(months);
-    const year_month_day_last last = month.year() / month.month() / std::chrono::last;
-    const year_month_day moved = month.year() / month.month() / std::min(calendar.day(), last.day());
-    return (sys_days(moved) + (from - date)).time_since_epoch().count();
+/// 400 years, in which the calendar comes again, its weekdays as well.
+inline constexpr std::int64_t calendar_cycle = 146097 * day_seconds;
+
+/// The whole cycles of the calendar before a time, counted from the year 1800 on: without them it is one that is
+/// counted in nanoseconds, and so are a hundred years before it.
+constexpr std::int64_t cycles_before(std::int64_t time) {
+    constexpr std::int64_t first = -62091 * day_seconds;  // 1800-01-01
+    const std::int64_t distance = time - first;
+    return (distance / calendar_cycle - (distance % calendar_cycle < 0 ? 1 : 0)) * calendar_cycle;
 }
 
-/// The times behind a history whose candles are so many months apart: at the day of the month, its last one, or its
-/// first or last workday, where all of them stand; else at the day of the last candle.
-inline std::vector<std::int64_t> months_behind(std::span<const std::int64_t> times, int months, Index count) {
+/// The times behind a history whose candles are whole months apart; nothing for another one.
+inline std::optional<std::vector<std::int64_t>> months_behind(std::span<const std::int64_t> times, Index count) {
     constexpr std::int64_t second = io::nanoseconds_per_second;
     constexpr std::int64_t most = io::Clock::latest / second;
-    std::vector<std::int64_t> result;
-    if (times.front() >= -most && times.back() <= most) {
-        std::vector<std::int64_t> instants;
-        for (const std::int64_t time : times) {
-            instants.push_back(time * second);
-        }
-        const std::optional<io::MonthRule> rule = io::find_month_rule(instants, 0);
-        const io::TimeStep step{io::TimeStep::Kind::months, months, rule.value_or(io::MonthRule())};
-        if (rule && step.reaches(instants.back(), count)) {
-            for (Index i = 1; i <= count; ++i) {
-                result.push_back(step.later(instants.back(), i) / second);
-            }
-            return result;
+    const std::int64_t cycles = cycles_before(times.back());
+    std::vector<std::int64_t> instants;
+    for (const std::int64_t time : times) {
+        if (time - cycles >= -most) {
+            instants.push_back((time - cycles) * second);
         }
     }
-    for (int i = 1; i <= count; ++i) {
-        result.push_back(months_later(times.back(), i * months));
+    const std::optional<io::MonthStep> months = io::find_month_step(instants, 0);
+    constexpr std::int64_t longest = 50 * 12;  // behind a cycle are so many years that are counted in nanoseconds
+    if (!months || months->step.length > longest || !months->reaches(1)) {
+        return std::nullopt;
+    }
+    std::vector<std::int64_t> result;
+    for (std::int64_t time = months->later(1) / second + cycles; static_cast<Index>(result.size()) < count;) {
+        result.push_back(time);
+        const std::int64_t before = cycles_before(time);
+        time = months->step.later((time - before) * second, 1) / second + before;
     }
     return result;
 }
@@ -101,8 +98,9 @@ inline std::int64_t latest_on_grid(std::span<const std::int64_t> times, std::int
 /// Times of `count` candles behind a history, which a Kronos model wants to know: the usual step, without nights,
 /// weekends and breaks where the history shows them. Of at least two weeks, times of the week that it never has are
 /// left out; of at least two days, times of the day. Behind a last candle beside the grid of the others, such as one
-/// that is not over, the next one of the grid follows. Steps of 28 days and more are whole months, to the last day or
-/// the first or last workday where all candles stand there. Holidays cannot be told.
+/// that is not over, the next one of the grid follows. Steps of 28 days and more are whole months, unless they are
+/// equal and no calendar's: to the last day or the first or last workday where all candles, or all but one, stand there
+/// (`io::find_month_step`). Holidays cannot be told.
 ///
 /// @param times  ascending, in seconds of wall time
 /// Throws `Error` (`invalid_series`) for fewer than two times, or times that do not ascend.
@@ -112,12 +110,10 @@ inline std::vector<std::int64_t> future_times(std::span<const std::int64_t> time
                     "future_times: the times of a history should ascend, and be two or more, to go on from; found " +
                         std::to_string(times.size()) + ".");
     }
-    const std::int64_t step = detail::usual_step(times);
-    if (step >= 28 * detail::day_seconds) {
-        constexpr std::int64_t month = 2629746;  // a twelfth of the mean year, in seconds
-        const auto months = static_cast<int>((step + month / 2) / month);
-        return detail::months_behind(times, months, count);
+    if (std::optional<std::vector<std::int64_t>> months = detail::months_behind(times, count)) {
+        return std::move(*months);
     }
+    const std::int64_t step = detail::usual_step(times);
     const std::int64_t span = times.back() - times.front();
     const std::int64_t period = span >= 14 * detail::day_seconds  ? 7 * detail::day_seconds
                                 : span >= 2 * detail::day_seconds ? detail::day_seconds

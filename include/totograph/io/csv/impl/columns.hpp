@@ -180,10 +180,11 @@ TOTOGRAPH_INLINE void ColumnChoice::choose_counting(bool epochs_alone) {
         }
         const CountingColumn column = counting(profiles_[position]);
         const bool is_date = holds_dates_in_digits(position);
+        const bool is_epoch = column.is_epoch && (!profiles_[position].is_constant || profiles_[position].numbers == 1);
         const bool is_named = is_clock_name(names()[position]) || (position == 0 && source_.has_index());
         const bool is_counter = !epochs_alone && column.is_regular && column.is_rising;
-        if (is_named && (column.is_epoch || is_date || is_counter)) {
-            set_counting(position, column.is_epoch && !is_date, is_date);
+        if (is_named && (is_epoch || is_date || is_counter)) {
+            set_counting(position, is_epoch && !is_date, is_date);
             return;
         }
         // Counters of events pass through the same numbers. Their steps vary, and one by itself is what is asked
@@ -260,6 +261,25 @@ TOTOGRAPH_INLINE void ColumnChoice::check_asked() {
         }
     }
     tell_unread_clock(texts);
+    tell_constant_clocks();
+}
+
+TOTOGRAPH_INLINE bool ColumnChoice::is_constant_clock(std::size_t position) const {
+    const ColumnProfile& profile = profiles_[position];
+    const bool is_number = is_clock_name(names()[position]) &&
+                           (profile.is_date_in_digits() || (profile.is_numeric() && counting(profile).is_epoch));
+    return !clock_ && !is_asked_[position] && profile.is_constant && profile.filled() > 1 &&
+           (profile.is_time() || is_number);
+}
+
+TOTOGRAPH_INLINE void ColumnChoice::tell_constant_clocks() {
+    for (std::size_t position = 0; position < names().size(); ++position) {
+        if (is_constant_clock(position)) {
+            notes_.push_back("Column " + in_quotes(names()[position]) + " has one time in all rows, " +
+                             in_quotes(profiles_[position].first_cell) +
+                             ", and is left out; the rows are taken in the order of the file, the oldest first.");
+        }
+    }
 }
 
 TOTOGRAPH_INLINE void ColumnChoice::choose_all() {
@@ -279,7 +299,8 @@ TOTOGRAPH_INLINE void ColumnChoice::choose_all() {
             // Nobody misses a column that has neither a name nor values: the line ends with separators.
             empty.push_back(names()[position]);
         } else if (profile.is_numeric()) {
-            is_second_clock(position) ? times.push_back(names()[position]) : values_.push_back(position);
+            const bool is_clock_too = is_second_clock(position) || is_constant_clock(position);
+            is_clock_too ? times.push_back(names()[position]) : values_.push_back(position);
         } else if (profile.is_time()) {
             times.push_back(names()[position]);
         } else if (profile.texts > 0 && profile.texts <= profile.numbers) {
@@ -293,7 +314,10 @@ TOTOGRAPH_INLINE void ColumnChoice::choose_all() {
     tell_left_out(texts, "hold text");
     tell_unread_clock(texts);
     tell_left_out(empty, "hold no value");
-    tell_left_out(times, "hold further times");
+    if (clock_) {
+        tell_left_out(times, "hold further times");
+    }
+    tell_constant_clocks();
     if (values_.empty()) {
         fail(ErrorCode::invalid_file, clock_ && names().size() == 1
                                           ? "The file " + source_.file() + " has only the column of timestamps " +

@@ -26,12 +26,14 @@
 #include <totograph/io/csv/profile.hpp>
 #include <totograph/io/csv/series_labels.hpp>
 #include <totograph/io/csv/source.hpp>
+#include <totograph/io/csv/stacked_rows.hpp>
 #include <totograph/io/csv/table.hpp>
 #include <totograph/io/csv/text_encoding.hpp>
 #include <totograph/io/csv/writer.hpp>
 #include <totograph/io/text.hpp>
 #include <totograph/io/text_file.hpp>
 #include <totograph/io/time/clock.hpp>
+#include <totograph/io/time/clock_parts.hpp>
 #include <totograph/io/time/regular_rows.hpp>
 
 namespace totograph::io {
@@ -164,6 +166,18 @@ TOTOGRAPH_INLINE void CsvReader::read_times(const ColumnChoice& choice) {
         table_.notes.push_back("The timestamps in column " + in_quotes(table_.timestamp_name) +
                                " cannot be read as times; the rows are taken in the order of the file.");
     }
+    check_order(stamps, choice.clock_parts());
+}
+
+TOTOGRAPH_INLINE std::vector<std::int64_t> known_times(std::vector<std::int64_t> times) {
+    std::erase(times, Clock::unknown);
+    return times;
+}
+
+TOTOGRAPH_INLINE std::string order_words(DateOrder order) {
+    return order == DateOrder::day_first     ? "with the day first (--date-format dmy)"
+           : order == DateOrder::month_first ? "with the month first (--date-format mdy)"
+                                             : "with the year first (--date-format ymd)";
 }
 
 TOTOGRAPH_INLINE void CsvReader::refuse_unread(const std::vector<std::string>& stamps, DateOrder order) const {
@@ -179,11 +193,38 @@ TOTOGRAPH_INLINE void CsvReader::refuse_unread(const std::vector<std::string>& s
     if (!options_.dates) {
         throw Error(ErrorCode::invalid_file, what + ". Without --strict the rows are taken in the order of the file.");
     }
-    const std::string given = order == DateOrder::day_first     ? "with the day first (--date-format dmy)"
-                              : order == DateOrder::month_first ? "with the month first (--date-format mdy)"
-                                                                : "with the year first (--date-format ymd)";
-    throw Error(ErrorCode::invalid_file,
-                what + " " + given + ". Say the order that they have, or leave --date-format out to have it found.");
+    throw Error(ErrorCode::invalid_file, what + " " + order_words(order) +
+                                             ". Say the order that they have, or leave --date-format out to have it "
+                                             "found.");
+}
+
+TOTOGRAPH_INLINE void CsvReader::check_order(const std::vector<std::string>& stamps, const ClockParts& parts) {
+    const bool is_spelled = parts.front().role == ClockPart::Role::stamp || parts.front().role == ClockPart::Role::date;
+    if (!options_.dates || *options_.dates == DateOrder::year_first || !is_spelled) {
+        return;
+    }
+    const std::string column = "The timestamps in column " + in_quotes(table_.timestamp_name) + " of " + source_.file();
+    if (table_.clock.kind == Clock::Kind::numbers) {
+        table_.notes.push_back(column + " are numbers, of which --date-format says nothing.");
+        return;
+    }
+    // Names of months and quarters say by themselves what is what.
+    if (table_.clock.kind != Clock::Kind::instants || !table_.clock.style.pattern.empty()) {
+        return;
+    }
+    const auto is_without_order = [](const std::string& stamp) {
+        return stamp.empty() || parse_timestamp(stamp) || parse_date_in_digits(stamp);
+    };
+    if (std::all_of(stamps.begin(), stamps.end(), is_without_order)) {
+        const auto first = std::find_if(stamps.begin(), stamps.end(), [](const auto& stamp) { return !stamp.empty(); });
+        throw Error(ErrorCode::invalid_file,
+                    column + ", such as " + in_quotes(*first) +
+                        ", begin with the year, and "
+                        "are not " +
+                        order_words(*options_.dates) +
+                        ". Say the order that they have, or leave --date-format out to have it "
+                        "found.");
+    }
 }
 
 TOTOGRAPH_INLINE void CsvReader::name_clock(const ClockParts& parts) {
@@ -229,26 +270,60 @@ TOTOGRAPH_INLINE void CsvReader::tell(const ColumnChoice& choice) {
 }
 
 TOTOGRAPH_INLINE void CsvReader::refuse_long_form(const ColumnChoice& choice) {
-    if (!table_.clock.is_known() || choice.labels().empty() || options_.rows == RowPolicy::as_they_stand) {
+    if (!table_.clock.is_known() || options_.rows == RowPolicy::as_they_stand) {
         return;
     }
-    std::vector<std::int64_t> times = table_.clock.times;
-    std::sort(times.begin(), times.end());
-    const auto distinct = static_cast<std::size_t>(std::unique(times.begin(), times.end()) - times.begin());
-    // Series need not be of one length. Fewer repeated times than a fifth are a few rows that were written twice.
-    if (5 * (times.size() - distinct) < times.size()) {
+    const StackedRows rows = stacked_rows(table_);
+    // Series need not be of one length.
+    if (!choice.labels().empty() && (rows.are_many() || rows.are_stretches)) {
+        const std::string labels = labels_of_series(table_.clock.times, choice);
+        if (!labels.empty()) {
+            refuse_series(rows, labels, table_.names.front());
+        }
+    }
+    refuse_stacked(rows, choice);
+}
+
+TOTOGRAPH_INLINE void CsvReader::refuse_stacked(const StackedRows& rows, const ColumnChoice& choice) {
+    if (rows.different < detail::least_stretch) {
         return;
     }
-    const std::string labels = labels_of_series(table_.clock.times, choice);
-    if (labels.empty()) {
-        return;  // All rows are of one series.
+    std::vector<std::size_t> numbers;
+    for (std::size_t position = 0; position < profiles_.size(); ++position) {
+        const bool is_clock = std::any_of(choice.clock_parts().begin(), choice.clock_parts().end(),
+                                          [&](const ClockPart& part) { return part.position == position; });
+        if (!is_clock && profiles_[position].is_numeric() && profiles_[position].are_whole) {
+            numbers.push_back(position);
+        }
     }
+    const std::vector<std::int64_t>& times = table_.clock.times;
+    if (const auto number = series_number(known_times(times), read_labels(numbers, times))) {
+        const std::string& name = source_.names()[numbers[*number]];
+        const auto value = std::find_if(table_.names.begin(), table_.names.end(),
+                                        [&](const std::string& other) { return other != name; });
+        if (value != table_.names.end()) {
+            refuse_series(rows, name, *value);
+        }
+    }
+    if (rows.are_stretches && 2 * rows.different < rows.rows) {
+        throw Error(ErrorCode::invalid_file,
+                    "The file " + source_.file() + " has " + std::to_string(rows.rows) + " rows at " +
+                        std::to_string(rows.times) + " times, " + std::to_string(rows.different) +
+                        " of them together with other values than the first of their time: a further series, or newer "
+                        "values. If columns say which series a row is of, name them (--series COLUMN); if none does, "
+                        "add one. Of values that were replaced keep one row of each time. --as-is takes the rows as "
+                        "they stand.");
+    }
+}
+
+TOTOGRAPH_INLINE void CsvReader::refuse_series(const StackedRows& rows, const std::string& series,
+                                               const std::string& value) const {
     throw Error(ErrorCode::invalid_file,
-                "The file " + source_.file() + " has " + std::to_string(times.size()) + " rows at " +
-                    std::to_string(distinct) + (distinct == 1 ? " time" : " times") +
+                "The file " + source_.file() + " has " + std::to_string(rows.rows) + " rows at " +
+                    std::to_string(rows.times) + (rows.times == 1 ? " time" : " times") +
                     ": several series stand below each other. Say which columns name them, and which one "
                     "holds the values (--series " +
-                    labels + " --value " + table_.names.front() + ").");
+                    series + " --value " + value + ").");
 }
 
 TOTOGRAPH_INLINE std::string CsvReader::labels_of_series(const std::vector<std::int64_t>& times,
@@ -261,7 +336,8 @@ TOTOGRAPH_INLINE std::string CsvReader::labels_of_series(const std::vector<std::
                      choice.labels().begin() + static_cast<std::ptrdiff_t>(count));
     std::vector<std::size_t> given(given_count);
     std::iota(given.begin(), given.end(), std::size_t{0});
-    const std::vector<std::size_t> chosen = fewest_labels(times, read_labels(positions), given);
+    const std::vector<std::size_t> chosen =
+        io::labels_of_series(known_times(times), read_labels(positions, times), given);
     std::string names;
     for (const std::size_t label : chosen) {
         names += (names.empty() ? "" : ",") + source_.names()[positions[label]];
@@ -269,10 +345,15 @@ TOTOGRAPH_INLINE std::string CsvReader::labels_of_series(const std::vector<std::
     return chosen.size() > given_count ? names : "";
 }
 
-TOTOGRAPH_INLINE std::vector<LabelNumbers> CsvReader::read_labels(const std::vector<std::size_t>& positions) {
+TOTOGRAPH_INLINE std::vector<LabelNumbers> CsvReader::read_labels(const std::vector<std::size_t>& positions,
+                                                                  const std::vector<std::int64_t>& times) {
     std::vector<LabelNumbers> labels(positions.size());
     std::vector<std::unordered_map<std::string, std::size_t>> known(positions.size());
+    std::size_t row = 0;
     source_.each_row([&](const CsvSource::Record& record) {
+        if (times[row++] == Clock::unknown) {
+            return;
+        }
         for (std::size_t label = 0; label < positions.size(); ++label) {
             const std::size_t next = known[label].size();
             labels[label].push_back(known[label].emplace(record[positions[label]].text, next).first->second);

@@ -220,20 +220,29 @@ TOTOGRAPH_INLINE CsvLayout find_layout(std::string_view text, std::optional<char
 TOTOGRAPH_INLINE bool is_header(const std::vector<CsvField>& first, const std::vector<CsvField>& second,
                                 const GapWords& gaps) {
     bool any_text = false;
-    bool any_time = false;
     bool any_plain = false;
+    bool all_times = true;
+    bool are_over_data = false;  // as names are: in quotes that data lacks, or times over numbers
     for (std::size_t i = 0; i < first.size(); ++i) {
         const CellKind kind = kind_of_cell(without_blanks(first[i].text), gaps);
-        const bool has_second = i < second.size();
-        if (kind == CellKind::time && has_second && kind_of_cell(without_blanks(second[i].text), gaps) == kind) {
+        const CellKind below = i < second.size() ? kind_of_cell(without_blanks(second[i].text), gaps) : CellKind::blank;
+        const bool is_quoted_alone = first[i].is_quoted && below != CellKind::blank && !second[i].is_quoted;
+        if (kind == CellKind::time && below == kind && !is_quoted_alone) {
             return false;
         }
         any_text = any_text || kind == CellKind::text;
-        any_time = any_time || (kind == CellKind::time && !first[i].is_quoted);
         any_plain = any_plain || (kind != CellKind::blank && kind != CellKind::text && !first[i].is_quoted);
+        all_times = all_times && kind == CellKind::time;
+        are_over_data = are_over_data || is_quoted_alone || (kind == CellKind::time && below == CellKind::number);
     }
-    const bool has_index = first.front().text.empty() && !second.empty() && !second.front().text.empty();
-    return any_text || has_index || !(any_time || any_plain);
+    if (any_text || (first.front().text.empty() && !second.empty() && !second.front().text.empty())) {
+        return true;
+    }
+    const bool any_time = std::any_of(first.begin(), first.end(), [&](const CsvField& field) {
+        return kind_of_cell(without_blanks(field.text), gaps) == CellKind::time;
+    });
+    const bool may_be_data = any_time && !all_times && !are_over_data && !second.empty();
+    return !any_plain && !may_be_data;
 }
 
 }  // namespace totograph::io

@@ -56,6 +56,10 @@ TOTOGRAPH_INLINE std::vector<std::size_t> vaguest_first(const std::vector<LabelN
     return order;
 }
 
+TOTOGRAPH_INLINE bool names_series(const LabelNumbers& labels) {
+    return 2 * count_numbers(labels) <= labels.size();
+}
+
 TOTOGRAPH_INLINE LabelNumbers number_times(const std::vector<std::int64_t>& times) {
     std::unordered_map<std::int64_t, std::size_t> known;
     LabelNumbers numbers;
@@ -78,11 +82,8 @@ TOTOGRAPH_INLINE std::vector<std::size_t> fewest_labels(const std::vector<std::i
     }
     const std::size_t most = detail::told_apart(rows, labels, others);
     std::vector<std::size_t> chosen = given;
-    const auto names_series = [&](std::size_t label) {
-        return 2 * detail::count_numbers(labels[label]) <= times.size();
-    };
     const auto single = std::find_if(others.begin(), others.end(), [&](std::size_t label) {
-        return names_series(label) && detail::told_apart(rows, labels, {label}) == most;
+        return detail::names_series(labels[label]) && detail::told_apart(rows, labels, {label}) == most;
     });
     if (single != others.end() && detail::count_numbers(rows) < most) {
         others = {*single};
@@ -98,6 +99,21 @@ TOTOGRAPH_INLINE std::vector<std::size_t> fewest_labels(const std::vector<std::i
     chosen.insert(chosen.end(), others.begin(), others.end());
     std::sort(chosen.begin(), chosen.end());
     return chosen;
+}
+
+TOTOGRAPH_INLINE std::vector<std::size_t> labels_of_series(const std::vector<std::int64_t>& times,
+                                                           const std::vector<LabelNumbers>& labels,
+                                                           const std::vector<std::size_t>& given) {
+    std::vector<LabelNumbers> naming = labels;
+    for (std::size_t label = 0; label < naming.size(); ++label) {
+        const bool is_given = std::find(given.begin(), given.end(), label) != given.end();
+        if (!is_given && !detail::names_series(naming[label])) {
+            naming[label].assign(times.size(), 0);  // as if it said nothing
+        }
+    }
+    const std::vector<std::size_t> chosen = fewest_labels(times, naming, given);
+    const std::size_t series = detail::told_apart(LabelNumbers(times.size(), 0), naming, chosen);
+    return 2 * series <= times.size() ? chosen : given;
 }
 
 }  // namespace totograph::io

@@ -23,7 +23,8 @@ namespace totograph::io {
 
 TOTOGRAPH_INLINE std::vector<CsvPart> split_csv(std::string_view text, std::string_view file_name,
                                                 std::string_view column, const CsvOptions& options) {
-    detail::CsvSource source(text, file_name, options, GapWords(options.gaps));
+    const GapWords gaps(options.gaps);
+    detail::CsvSource source(text, file_name, options, gaps);
     const auto found = std::find(source.names().begin(), source.names().end(), column);
     if (found == source.names().end()) {
         throw Error(ErrorCode::invalid_file,
@@ -42,7 +43,7 @@ TOTOGRAPH_INLINE std::vector<CsvPart> split_csv(std::string_view text, std::stri
                 if (cell.empty() && source.names().size() == 2) {
                     to += "\"\"";  // an empty line at the end would not be taken for a row
                 } else {
-                    detail::append_csv_text(to, cell, separator, is_header);
+                    detail::append_csv_text(to, cell, separator, is_header, gaps);
                 }
                 is_first = false;
             }

@@ -23,15 +23,16 @@
 namespace totograph::io {
 namespace detail {
 
-TOTOGRAPH_INLINE void append_csv_text(std::string& text, std::string_view cell, char separator, bool is_name) {
-    static const GapWords usual;
+TOTOGRAPH_INLINE void append_csv_text(std::string& text, std::string_view cell, char separator, bool is_name,
+                                      const GapWords& gaps) {
     // A name in quotes is a name even where it looks like a number, a gap or a time, or like a comment or a byte order
-    // mark.
+    // mark; and no other separator is found in it.
     const bool needs_quotes =
         cell.find_first_of("\"\r\n") != std::string_view::npos || cell.find(separator) != std::string_view::npos ||
         without_blanks(cell) != cell ||
-        (is_name && (kind_of_cell(cell, usual) != CellKind::text ||
-                     std::string_view("\xef#%/").find(cell[0]) != std::string_view::npos || cell.starts_with("sep=")));
+        (is_name &&
+         (kind_of_cell(cell, gaps) != CellKind::text || cell.find_first_of(guessed_separators) != std::string::npos ||
+          std::string_view("\xef#%/").find(cell[0]) != std::string_view::npos || cell.starts_with("sep=")));
     if (!needs_quotes) {
         text += cell;
         return;
@@ -95,19 +96,20 @@ TOTOGRAPH_INLINE std::string format_csv(const Table& table, char separator) {
     check_csv_separator(separator);
     detail::check_table(table);
     const bool has_timestamps = !table.timestamps.empty();
+    const GapWords gaps;
     std::string text;
     if (has_timestamps) {
-        detail::append_csv_text(text, table.timestamp_name, separator, true);
+        detail::append_csv_text(text, table.timestamp_name, separator, true, gaps);
         text += separator;
     }
     for (std::size_t column = 0; column < table.names.size(); ++column) {
         text.append(column == 0 ? 0 : 1, separator);
-        detail::append_csv_text(text, table.names[column], separator, true);
+        detail::append_csv_text(text, table.names[column], separator, true, gaps);
     }
     text += '\n';
     for (std::size_t row = 0; row < table.rows(); ++row) {
         if (has_timestamps) {
-            detail::append_csv_text(text, table.timestamps[row], separator, false);
+            detail::append_csv_text(text, table.timestamps[row], separator, false, gaps);
             text += separator;
         }
         for (std::size_t column = 0; column < table.columns.size(); ++column) {

@@ -105,6 +105,7 @@ TOTOGRAPH_INLINE void RowRepair::drop_repeated() {
     if (lost.empty()) {
         return;
     }
+    refuse_one_time();
     const auto different = static_cast<std::size_t>(
         std::count_if(lost.begin(), lost.end(), [&](std::size_t row) { return !is_same(row, row - 1); }));
     const std::string what = "has " + rows_text(lost.size()) + " with the time of another one, such as " +
@@ -113,6 +114,18 @@ TOTOGRAPH_INLINE void RowRepair::drop_repeated() {
     refuse_repeated(what, different);
     tell(what, "the first row of each time is kept");
     keep(rows_where([&](std::size_t row) { return row == 0 || times()[row] != times()[row - 1]; }));
+}
+
+TOTOGRAPH_INLINE void RowRepair::refuse_one_time() const {
+    const std::vector<std::int64_t>& all = table_.clock.times;
+    if (all.size() < 3 || all.front() != all.back()) {
+        return;
+    }
+    throw Error(ErrorCode::invalid_file,
+                "All " + rows_text(all.size()) + " of the file " + file_ + " have one time, " + stamp(0) +
+                    ", which puts them in no order. If another column holds the time, name it (--time COLUMN); if "
+                    "columns say which series a row is of, name them (--series COLUMN); else take the rows as they "
+                    "stand (--as-is).");
 }
 
 TOTOGRAPH_INLINE void RowRepair::refuse_repeated(const std::string& what, std::size_t different) const {

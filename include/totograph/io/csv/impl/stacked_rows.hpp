@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <totograph/io/csv/stacked_rows.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <set>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include <totograph/core/inline.hpp>
+#include <totograph/io/csv/series_labels.hpp>
+#include <totograph/io/csv/table.hpp>
+#include <totograph/io/time/clock.hpp>
+
+namespace totograph::io {
+namespace detail {
+
+TOTOGRAPH_INLINE bool has_series_below(const std::vector<std::int64_t>& times, const std::vector<bool>& is_different) {
+    for (std::size_t begin = 0; begin < times.size();) {
+        std::size_t end = begin + 1;
+        std::size_t different = is_different[begin] ? 1 : 0;
+        const bool rises = end < times.size() && times[end] > times[begin];
+        while (end < times.size() && times[end] != times[end - 1] && (times[end] > times[end - 1]) == rises) {
+            different += is_different[end++] ? 1 : 0;
+        }
+        if (end - begin >= least_stretch && 2 * different >= end - begin) {
+            return true;
+        }
+        begin = end;
+    }
+    return false;
+}
+
+TOTOGRAPH_INLINE bool has_series_between(const std::vector<std::int64_t>& times,
+                                         const std::vector<bool>& is_different) {
+    std::map<std::int64_t, std::size_t> counts;  // rows of each time
+    std::size_t different = 0;
+    for (std::size_t row = 0; row < times.size(); ++row) {
+        ++counts[times[row]];
+        if (is_different[row]) {
+            ++different;
+            if (times[row] != times[row - 1]) {
+                return false;
+            }
+        }
+    }
+    std::size_t most = 0;
+    std::size_t changes = 0;
+    for (auto time = counts.begin(), before = time; time != counts.end(); before = time++) {
+        most = std::max(most, time->second);
+        changes += time->second != before->second ? 1 : 0;
+    }
+    // Each series begins once and ends once.
+    return different >= least_stretch && changes <= 2 * most;
+}
+
+TOTOGRAPH_INLINE bool numbers_series(const std::vector<std::int64_t>& times, const LabelNumbers& numbers) {
+    // What is said once in four rows at most is a name, over all rows and where series meet.
+    const auto are_names = [](const LabelNumbers& said) {
+        const std::size_t count = std::set<std::size_t>(said.begin(), said.end()).size();
+        return count > 1 && 4 * count <= said.size();
+    };
+    std::map<std::int64_t, LabelNumbers> at;
+    for (std::size_t row = 0; row < times.size(); ++row) {
+        at[times[row]].push_back(numbers[row]);
+    }
+    LabelNumbers meeting;
+    bool rise = true;
+    bool fall = true;
+    for (const auto& [time, said] : at) {
+        if (said.size() > 1) {
+            meeting.insert(meeting.end(), said.begin(), said.end());
+            const auto none = said.end();
+            rise = rise && std::adjacent_find(said.begin(), said.end(), std::greater_equal<>()) == none;
+            fall = fall && std::adjacent_find(said.begin(), said.end(), std::less_equal<>()) == none;
+        }
+    }
+    return (rise || fall) && are_names(numbers) && are_names(meeting);
+}
+
+}  // namespace detail
+
+TOTOGRAPH_INLINE StackedRows stacked_rows(const Table& table) {
+    StackedRows found;
+    std::vector<std::int64_t> times;
+    std::vector<bool> is_different;
+    std::unordered_map<std::int64_t, std::size_t> first;
+    std::unordered_set<std::int64_t> repeated;
+    for (std::size_t row = 0; row < table.clock.times.size(); ++row) {
+        const std::int64_t time = table.clock.times[row];
+        if (time == Clock::unknown) {
+            continue;
+        }
+        const auto [place, is_new] = first.emplace(time, row);
+        const std::size_t known = place->second;
+        if (!is_new) {
+            repeated.insert(time);
+        }
+        const bool is_same = std::all_of(table.columns.begin(), table.columns.end(), [&](const auto& column) {
+            return column[known] == column[row] || (std::isnan(column[known]) && std::isnan(column[row]));
+        });
+        times.push_back(time);
+        is_different.push_back(!is_same);
+        found.different += is_same ? 0 : 1;
+    }
+    found.rows = times.size();
+    found.times = first.size();
+    found.repeated = repeated.size();
+    found.are_stretches =
+        detail::has_series_below(times, is_different) || detail::has_series_between(times, is_different);
+    return found;
+}
+
+TOTOGRAPH_INLINE std::optional<std::size_t> series_number(const std::vector<std::int64_t>& times,
+                                                          const std::vector<LabelNumbers>& columns) {
+    for (std::size_t column = 0; column < columns.size(); ++column) {
+        if (detail::numbers_series(times, columns[column])) {
+            return column;
+        }
+    }
+    return std::nullopt;
+}
+
+}  // namespace totograph::io

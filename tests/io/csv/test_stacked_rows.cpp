@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <totograph/io/csv/stacked_rows.hpp>
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <totograph/core/error.hpp>
+#include <totograph/io/csv/csv.hpp>
+
+#include "io/support.hpp"
+
+// Series of unequal lengths in one table, with nothing but their times, or a column of numbers, to tell them apart.
+
+using namespace totograph::io;
+using totograph::ErrorCode;
+using totograph::test::check_error;
+using Times = std::vector<std::int64_t>;
+
+namespace {
+
+/// Times from `first` to `last`.
+Times from_to(std::int64_t first, std::int64_t last) {
+    Times times;
+    for (std::int64_t time = first; time <= last; ++time) {
+        times.push_back(time);
+    }
+    return times;
+}
+
+template <class Value>
+std::vector<Value> operator+(std::vector<Value> values, const std::vector<Value>& more) {
+    values.insert(values.end(), more.begin(), more.end());
+    return values;
+}
+
+/// Rows at these times, no two with the same value.
+Table rows_at(const Times& times) {
+    Table table;
+    table.clock.kind = Clock::Kind::numbers;
+    table.clock.times = times;
+    table.columns.emplace_back();
+    for (std::size_t row = 0; row < times.size(); ++row) {
+        table.columns[0].push_back(static_cast<double>(row));
+    }
+    return table;
+}
+
+bool are_stretches(const Times& times) {
+    return stacked_rows(rows_at(times)).are_stretches;
+}
+
+/// 100 hours of a first series and the last `hours` of a second one, below it or between its rows.
+std::string two_series(int hours, bool is_below, bool has_number) {
+    std::string text = has_number ? "t,store,v\n" : "t,v\n";
+    std::string below;
+    for (int hour = 0; hour < 100; ++hour) {
+        const auto add_line = [&](std::string& to, int store) {
+            to += "2024-01-0" + std::to_string(1 + hour / 24);
+            to += " " + two_digits(hour % 24) + ":00,";
+            to += has_number ? std::to_string(store) + "," : "";
+            to += std::to_string(1000 * store + hour) + "\n";
+        };
+        add_line(text, 7);
+        if (hour >= 100 - hours) {
+            add_line(is_below ? below : text, 3);
+        }
+    }
+    return text + below;
+}
+
+}  // namespace
+
+TEST_CASE("stacked rows: what repeats, and whether it says something else") {
+    Table table = rows_at({1, 2, 2, 3, Clock::unknown, 1});
+    table.columns[0] = {5, 6, 6, 7, 8, 9};
+    const StackedRows rows = stacked_rows(table);
+    CHECK(rows.rows == 5);
+    CHECK(rows.times == 3);
+    CHECK(rows.repeated == 2);
+    CHECK(rows.different == 1);
+    CHECK_FALSE(rows.are_stretches);
+    CHECK(rows.are_many());  // 2 of 5 rows
+    CHECK_FALSE(stacked_rows(rows_at(from_to(1, 9) + Times{9})).are_many());
+}
+
+TEST_CASE("stacked rows: few rows with the time of another one are corrections") {
+    CHECK_FALSE(stacked_rows(rows_at({1, 2, 2, 3, 4})).are_many());
+    CHECK_FALSE(stacked_rows(rows_at({1, 2, 2, 3, 3, 4, 5, 6})).are_many());
+    CHECK(stacked_rows(rows_at({1, 2, 2, 3, 3, 4, 4, 5, 6, 7})).are_many());
+    CHECK(stacked_rows(rows_at({1, 1, 2, 2})).are_many());
+    const Table table = parse_csv(
+        "time,note,v\n2024-01-01,ok,1\n2024-01-02,ok,2\n2024-01-02,corrected,3\n2024-01-03,ok,4\n2024-01-04,ok,5\n",
+        "f.csv");
+    CHECK(table.columns.at(0) == std::vector<double>{1, 2, 4, 5});
+    CHECK(std::any_of(table.notes.begin(), table.notes.end(), [](const std::string& note) {
+        return note.find("1 row with the time of another one") != std::string::npos;
+    }));
+}
+
+TEST_CASE("stacked rows: neither rows without a time nor their numbers are series") {
+    std::string blank = "time,id,v\n";
+    std::string twice = blank;
+    for (int row = 0; row < 40; ++row) {
+        const std::string id = ",id-" + std::to_string(row) + "," + std::to_string(row % 7) + "\n";
+        const std::string day = "2024-01-" + two_digits(1 + row / 2);
+        blank += (row % 4 == 3 ? "" : day + (row % 2 == 0 ? " 06:00" : " 18:00")) + id;
+        // Every third day has two rows, no two of them with the same text.
+        twice += row % 2 == 0 || row % 6 == 1 ? day + id : "";
+    }
+    CHECK(parse_csv(blank, "f.csv").names == std::vector<std::string>{"v"});
+    const Table table = parse_csv(twice, "f.csv");
+    CHECK(table.names == std::vector<std::string>{"v"});
+    CHECK(table.rows() == 20);
+}
+
+TEST_CASE("stacked rows: rows without a time do not count in the columns that name series") {
+    // Two hosts; the rows that only `note` tells apart have no time.
+    std::string text = "time,host,note,v\n";
+    for (int day = 1; day < 21; ++day) {
+        for (const char* host : {"a", "b"}) {
+            text += "2024-01-" + two_digits(day) + "," + host + ",x," + std::to_string(day) + "\n";
+        }
+        text += std::string(",a,") + (day % 2 == 0 ? "y" : "z") + ",0\n";
+    }
+    check_error(ErrorCode::invalid_file, {"40 rows at 20 times", "(--series host --value v)"},
+                [&] { (void)parse_csv(text, "f.csv"); });
+}
+
+TEST_CASE("stacked rows: a series below another one") {
+    CHECK(are_stretches(from_to(1, 100) + from_to(93, 100)));
+    CHECK(are_stretches(from_to(1, 100) + from_to(96, 105)));  // half of it is new
+    CHECK_FALSE(are_stretches(from_to(1, 100) + from_to(97, 105)));
+    CHECK(are_stretches(from_to(1, 100) + from_to(40, 50)));
+    Times falling = from_to(93, 100) + from_to(1, 100);
+    std::reverse(falling.begin(), falling.end());
+    CHECK(are_stretches(falling));
+    // Fewer rows were written again, and of a clock that is put back more rows follow.
+    CHECK_FALSE(are_stretches(from_to(1, 100) + from_to(94, 100)));
+    CHECK_FALSE(are_stretches(from_to(1, 100) + from_to(89, 200)));
+    Table same = rows_at(from_to(1, 100) + from_to(1, 100));
+    std::copy(same.columns[0].begin(), same.columns[0].begin() + 100, same.columns[0].begin() + 100);
+    CHECK_FALSE(stacked_rows(same).are_stretches);
+}
+
+TEST_CASE("stacked rows: a series between the rows of another one") {
+    const auto between = [](const Times& others) {
+        Times times = from_to(1, 100) + others;
+        std::sort(times.begin(), times.end());
+        return are_stretches(times);
+    };
+    CHECK(between(from_to(93, 100)));
+    CHECK(between(from_to(40, 47)));
+    CHECK(between(from_to(40, 60) + from_to(50, 80)));
+    CHECK_FALSE(between(from_to(94, 100)));
+    CHECK_FALSE(between({3, 9, 14, 20, 33, 41, 57, 60, 78, 99}));  // written twice here and there
+}
+
+TEST_CASE("stacked rows: a column of numbers that names the series") {
+    const Times times = from_to(1, 20) + from_to(11, 20);
+    const LabelNumbers stores = LabelNumbers(20, 0) + LabelNumbers(10, 1);
+    CHECK(series_number(times, {LabelNumbers(30, 0), stores}) == std::optional<std::size_t>(1));
+    CHECK(series_number(times, {}) == std::nullopt);
+    LabelNumbers mixed = stores;
+    std::swap(mixed[15], mixed[25]);
+    CHECK(series_number(times, {mixed}) == std::nullopt);
+    LabelNumbers same = stores;
+    same[25] = 0;
+    CHECK(series_number(times, {same}) == std::nullopt);
+    // A count that goes on when the clock is put back says another thing in each row.
+    CHECK(series_number(times, {[] {
+                            LabelNumbers count;
+                            for (std::size_t row = 0; row < 30; ++row) {
+                                count.push_back(row);
+                            }
+                            return count;
+                        }()}) == std::nullopt);
+}
+
+TEST_CASE("stacked rows: a file is refused with the options that help") {
+    for (const bool is_below : {true, false}) {
+        CAPTURE(is_below);
+        for (const int hours : {8, 40, 100}) {
+            CAPTURE(hours);
+            const std::string counted = std::to_string(100 + hours) + " rows at 100 times";
+            check_error(ErrorCode::invalid_file, {counted, "(--series store --value v)"},
+                        [&] { (void)parse_csv(two_series(hours, is_below, true), "f.csv"); });
+            check_error(ErrorCode::invalid_file, {counted, "(--series store --value v)"},
+                        [&] { (void)parse_csv(two_series(hours, is_below, true), "f.csv", {.columns = {"v"}}); });
+        }
+        for (const int hours : {8, 40}) {
+            check_error(ErrorCode::invalid_file,
+                        {std::to_string(100 + hours) + " rows at 100 times, " + std::to_string(hours) + " of them",
+                         "--series COLUMN", "--as-is"},
+                        [&] { (void)parse_csv(two_series(hours, is_below, false), "f.csv"); });
+        }
+        check_error(ErrorCode::invalid_file, {"at least half", "--series COLUMN"},
+                    [&] { (void)parse_csv(two_series(100, is_below, false), "f.csv"); });
+        CHECK(parse_csv(two_series(7, is_below, true), "f.csv").rows() == 100);
+        CHECK(parse_csv(two_series(8, is_below, true), "f.csv", {.rows = RowPolicy::as_they_stand}).rows() == 108);
+        CHECK(parse_csv(two_series(8, is_below, true), "f.csv", {.series = {"store"}, .value = "v"}).names ==
+              std::vector<std::string>{"7", "3"});
+    }
+}
