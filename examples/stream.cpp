@@ -27,6 +27,7 @@
 #include "models/model.hpp"
 #include "stream/command_line.hpp"
 #include "stream/forecast_stream.hpp"
+#include "stream/held_lines.hpp"
 #include "stream/latency.hpp"
 #include "stream/line_reader.hpp"
 #include "stream/observation.hpp"
@@ -67,37 +68,37 @@ struct Counts {
 class Session {
 public:
     Session(const AnyModel& model, const Options& options, Stage& stage)
-        : model_(model),
-          options_(options),
-          stage_(stage),
-          observations_(options),
-          clock_(csv_options(options.intake).dates) {}
+        : model_(model), options_(options), stage_(stage), observations_(options), clock_(observations_.dates()) {}
 
-    /// The first few lines are held back: together they tell which column is the clock. No forecast waits for that, for
-    /// it needs more lines.
+    /// The first few lines are held back.
     void take(const std::string& line, bool is_too_long) {
         if (!has_begun_) {
             has_begun_ = true;
             write(ForecastStream::heading());
         }
-        if (!took_first_ && !is_too_long && options_.variates == 0) {
-            first_.push_back(line);
-            first_bytes_ += line.size();
-            if (first_.size() < lines_ahead && first_bytes_ < bytes_ahead) {
-                return;
-            }
-            take_first();
-        } else {
-            take_first();
+        if (!observations_.needs_header()) {
             take_now(line, is_too_long);
+            return;
+        }
+        if (is_too_long && !held_lines_.have_begun()) {
+            throw totograph::Error(totograph::ErrorCode::invalid_series,
+                                   std::string("The first line is ") + too_long + ".");
+        }
+        held_lines_.add(line, is_too_long);
+        if (held_lines_.are_full() || (held_lines_.are_usual() && observations_.is_told_by(held_lines_.lines()))) {
+            take_held();
         }
     }
 
     /// No line follows. Throws `Error(invalid_series)` when there were too few for a forecast, and no interrupt either.
     void finish() {
-        take_first();
+        take_held();
         if (held_) {
             refute_held();
+        }
+        if (stream_) {
+            stream_->finish();
+            tell(stream_->take_notes());
         }
         if (!options_.quiet) {
             summarize();
@@ -116,17 +117,15 @@ public:
     }
 
 private:
-    static constexpr std::size_t lines_ahead = 10;
-    static constexpr std::size_t bytes_ahead = 1U << 20U;
-
-    void take_first() {
-        if (took_first_) {
-            return;
-        }
-        took_first_ = true;
-        observations_.find_clock(first_);
-        for (const std::string& line : std::exchange(first_, {})) {
-            take_now(line, false);
+    void take_held() {
+        const HeldLines held = std::exchange(held_lines_, {});
+        const std::size_t count = held.lines().size();
+        const std::size_t rows_at = count == 0 ? 0 : observations_.read_head(held.lines());
+        number_ += static_cast<std::int64_t>(rows_at);
+        clock_ = StreamClock(observations_.dates());
+        tell(observations_.take_notes());
+        for (std::size_t place = rows_at; place < count; ++place) {
+            take_now(held.lines()[place], held.is_too_long(place));
         }
     }
 
@@ -139,9 +138,7 @@ private:
     void take_now(const std::string& line, bool is_too_long) {
         const auto start = std::chrono::steady_clock::now();
         ++number_;
-        if (!observations_.needs_header() || read_header(line, is_too_long) == FirstLine::data) {
-            take_line(line, is_too_long);
-        }
+        take_line(line, is_too_long);
         tell(observations_.take_notes());
         const bool is_answered = counts_.lines > 0 && !out_.empty();
         if (!out_.empty()) {
@@ -153,31 +150,39 @@ private:
         }
     }
 
-    FirstLine read_header(const std::string& line, bool is_too_long) {
-        if (is_too_long) {
-            throw totograph::Error(totograph::ErrorCode::invalid_series,
-                                   std::string("The first line is ") + too_long + ".");
-        }
-        return observations_.read_header(line);
-    }
-
     void take_line(const std::string& line, bool is_too_long) {
+        if (!is_too_long && observations_.is_blank(line)) {
+            ++blank_;
+            return;
+        }
         ++counts_.lines;
         std::string problem = std::string("it is ") + too_long;
         std::optional<Observation> observation;
         if (!is_too_long) {
             observation = observations_.read(line, problem);
         }
+        const std::int64_t blank = take_blank();
         if (!observation) {
-            leave_out(number_, problem);
+            leave_out(number_, problem, blank);
         } else if (!observations_.has_timestamps()) {
-            use(*observation, 0);
+            use(*observation, blank);
         } else if (options_.intake.as_is) {
             clock_.advance(observation->timestamp);
             use(*observation, 0);
         } else {
             take_timed(*observation);
         }
+    }
+
+    /// The steps that blank lines before this one are, as in files; those at the end are none.
+    std::int64_t take_blank() {
+        const std::int64_t blank = std::exchange(blank_, 0);
+        if (!observations_.has_blank_steps()) {
+            return 0;
+        }
+        counts_.lines += blank;
+        counts_.used += blank;
+        return blank;
     }
 
     /// A line that the clock holds back until it knows the next one.
@@ -272,11 +277,12 @@ private:
         stage_ = Stage::input;
     }
 
-    void leave_out(std::int64_t number, const std::string& problem) {
+    /// `blank` lines came before it that are steps.
+    void leave_out(std::int64_t number, const std::string& problem, std::int64_t blank = 0) {
         complain(counts_.malformed, number, problem);
         // Without timestamps a line is a step, whatever it holds; with them the next line tells what is missing.
         if (!observations_.has_timestamps() && stream_) {
-            stream_->skip(1);
+            stream_->skip(blank + 1);
         }
     }
 
@@ -332,13 +338,12 @@ private:
     StreamClock clock_;
     std::optional<ForecastStream> stream_;
     std::optional<Held> held_;
-    std::vector<std::string> first_;  // lines, as long as they are held back
-    std::size_t first_bytes_ = 0;
+    HeldLines held_lines_;  // the first ones, until they tell how to read them
     bool has_begun_ = false;
-    bool took_first_ = false;
     Latency latency_;
     Counts counts_;
     std::int64_t number_ = 0;  // of the line at hand, the header included
+    std::int64_t blank_ = 0;   // lines just before it
     std::string out_;
 };
 

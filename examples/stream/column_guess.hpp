@@ -31,16 +31,16 @@ inline bool is_epoch(std::string_view text) {
            (totograph::io::detail::epoch_power(number.value) >= 0 || totograph::io::parse_compact_date(text));
 }
 
-inline std::string field_count(const LineFormat::Record& record) {
+inline std::string field_count(const LineRecord& record) {
     return "it has " + plural(static_cast<std::int64_t>(record.size()), "field");
 }
 
 }  // namespace detail
 
-/// Tells by a line which of its fields are the timestamp and which are variates. Fields are told apart as in files, by
-/// what they show.
+/// Tells by a line which of its fields are the timestamp and which are variates, where the first lines together did not
+/// tell: without a header, or when hardly any of them could be read.
 class ColumnGuess {
-    using Record = LineFormat::Record;
+    using Record = LineRecord;
     using Kind = totograph::io::CellKind;
 
 public:
@@ -129,9 +129,6 @@ private:
             const auto& all = columns.all;
             columns.timestamp =
                 static_cast<std::size_t>(std::find(all.begin(), all.end(), *format_.csv.timestamp) - all.begin());
-            if (format_.has_clock_of_parts()) {
-                columns.take_clock(*format_.clock);  // told with the header
-            }
             return true;
         }
         find_clock(record, columns);
@@ -154,12 +151,8 @@ private:
         return true;
     }
 
-    /// The clock that the first lines show together, or the first field that is one: dates before numbers.
+    /// The first field that is a clock: dates before numbers.
     void find_clock(const Record& record, LineColumns& columns) {
-        if (format_.clock && !format_.clock->parts.empty() && format_.clock->parts.back().position < record.size()) {
-            columns.take_clock(*format_.clock);
-            note_ = format_.clock->note;
-        }
         const std::vector<std::size_t>& fields = columns.fields;
         const auto is_asked = [&](std::size_t place) {
             return !options().columns.empty() && std::find(fields.begin(), fields.end(), place) != fields.end();

@@ -20,11 +20,13 @@ namespace examples {
 namespace detail {
 
 inline constexpr const char* stream_footer = R"(
-Lines come on standard input, one observation of all variates each, as CSV: a header first, or --variates. Separator,
-clock and numbers are found out as for files, by the first ten lines, which are held back; blank fields are gaps. Input
-may be packed by gzip, or be in UTF-16 with its mark. A date, a time or an epoch time orders the lines: late and repeated
-ones are dropped, and steps that were skipped become gaps; one far ahead waits for the next, which tells a pause from a
-wrong time. Lines that cannot be read are counted and left out; a summary comes at the end.
+Lines come on standard input, one observation of all variates each, as CSV: a header first, or --variates. Titles,
+separator, clock, columns of text and numbers are found out as for files, by the first ten lines, which are held back
+(up to twenty where ten do not tell); blank fields are gaps. Input may be packed by gzip, or be in UTF-16 with its mark.
+A date, a time or an epoch time orders the lines: late and repeated ones are dropped, and steps that were skipped become
+gaps; one far ahead waits for the next, which tells a pause from a wrong time. Lines that cannot be read are counted and
+left out, blank ones are passed over (in a single column without a clock they are gaps, but at the end); a summary comes
+at the end.
 
 Rows go to standard output, as CSV:
   observed   a value that came, the 5%, 50% and 95% quantiles of what was forecast for it, its position among the

@@ -48,7 +48,7 @@ public:
         }
     }
 
-private:
+    /// The newest `steps` values of a variate, oldest first; NaN at gaps.
     [[nodiscard]] std::vector<double> newest(std::size_t variate, std::size_t steps) const {
         std::vector<double> values(steps);
         const std::size_t oldest = (newest_ + capacity_ - steps) % capacity_;
@@ -58,6 +58,7 @@ private:
         return values;
     }
 
+private:
     std::size_t variates_;
     std::size_t capacity_;
     std::vector<double> rows_;

@@ -30,6 +30,7 @@
 #include "latency.hpp"
 #include "observation.hpp"
 #include "options.hpp"
+#include "spread_watch.hpp"
 #include "stream_clock.hpp"
 #include "stream_window.hpp"
 
@@ -55,6 +56,7 @@ public:
           columns_(divide_columns(names_.size(), static_cast<std::size_t>(model.most().variates))),
           gap_(names_.size(), std::nan("")),
           window_(names_.size(), options.independent),
+          spread_(names_.size(), model.levels()),
           is_known_(names_.size()) {
         if (ring_.capacity() < least_steps_) {
             throw totograph::Error(totograph::ErrorCode::invalid_argument,
@@ -84,6 +86,13 @@ public:
             }
         }
         return notes;
+    }
+
+    /// No line follows: what was too little to judge is told of now.
+    void finish() {
+        if (latency_.count() > 0) {
+            look_at_spread(least_steps_ / 2);
+        }
     }
 
     /// Takes what a line held.
@@ -219,9 +228,18 @@ private:
             return;
         }
         age_ = 0;
+        // Fewer may just be those of a quiet hour.
+        constexpr std::size_t enough = 512;
+        look_at_spread(std::min(ring_.capacity(), enough));
         const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
         latency_.add(seconds);
         (grown && !grown->is_whole ? grown_latency_ : whole_latency_).add(seconds);
+    }
+
+    void look_at_spread(std::size_t least) {
+        if (std::string note = spread_.look(names_, ring_, least); !note.empty()) {
+            notes_.push_back(std::move(note));
+        }
     }
 
     void forecast_whole() {
@@ -280,6 +298,7 @@ private:
     std::vector<double> gap_;
     std::unique_ptr<AnyForecaster> forecaster_;  // of whole contexts; made when it is needed
     StreamWindow window_;                        // of the last whole context
+    SpreadWatch spread_;
     std::optional<GrowingContexts> contexts_;
     std::vector<bool> is_known_;  // variates that have an observation in the context
     Expectations expected_;

@@ -6,13 +6,13 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <totograph/core/error.hpp>
 #include <totograph/io/time/clock_parts.hpp>
 
 #include "../common/text.hpp"
-#include "clock_columns.hpp"
 
 namespace examples {
 
@@ -49,10 +49,10 @@ struct LineColumns {
                });
     }
 
-    /// Takes the clock that the first lines show.
-    void take_clock(const StreamClockColumns& clock) {
-        parts = clock.parts;
-        timestamp = parts.front().position;
+    /// Takes the clock that the first lines show, if they show one.
+    void take_clock(totograph::io::ClockParts clock) {
+        parts = std::move(clock);
+        timestamp = parts.empty() ? std::nullopt : std::optional(parts.front().position);
     }
 };
 

@@ -3,7 +3,6 @@
 
 #include <cstddef>
 #include <optional>
-#include <string>
 #include <string_view>
 #include <vector>
 
@@ -13,53 +12,49 @@
 #include <totograph/io/csv/records.hpp>
 
 #include "../intake/options.hpp"
-#include "clock_columns.hpp"
 #include "options.hpp"
 
 namespace examples {
 
+/// The fields of a line.
+using LineRecord = std::vector<totograph::io::CsvField>;
+
+/// The fields of a line. Throws `Error` when its quotes do not match, or when it holds a NUL byte.
+inline LineRecord split_line(std::string_view line, char separator) {
+    LineRecord record;
+    if (!totograph::io::CsvRecords(line, "standard input", separator).next(record)) {
+        record.emplace_back();  // an empty line is one empty field
+    }
+    return record;
+}
+
+/// Drops blank fields behind so many, for rows often end with separators.
+inline void fit_record(LineRecord& record, std::size_t width) {
+    while (record.size() > width && record.back().text.empty()) {
+        record.pop_back();
+    }
+}
+
+/// Whether a line holds nothing at all, not even a separator.
+inline bool is_blank_record(const LineRecord& record) {
+    return record.size() == 1 && record.front().text.empty() && !record.front().is_quoted;
+}
+
 /// How the lines of a stream are written: as the command line says, and as the first lines show.
 struct LineFormat {
-    using Record = std::vector<totograph::io::CsvField>;
-
     const Options& options;
     totograph::io::CsvOptions csv;
     totograph::io::GapWords gaps;
-    std::optional<char> separator;            ///< As the header tells.
-    std::optional<StreamClockColumns> clock;  ///< As the first lines show it together.
+    std::optional<char> separator;  ///< As the first lines tell.
 
     /// `given` must outlive this object.
     explicit LineFormat(const Options& given)
-        : options(given), csv(csv_options(given.intake)), gaps(given.intake.gaps) {}
-
-    /// Finds the clock by the first lines together, as in files: the header, if there is one, and what follows it.
-    void find_clock(const std::vector<std::string>& lines) {
-        if (options.variates > 0 || lines.empty()) {
-            return;
-        }
-        std::string text;
-        for (const std::string& line : lines) {
-            text += line + "\n";
-        }
-        const totograph::io::CsvLayout layout = totograph::io::find_layout(text, csv.separator);
-        totograph::io::CsvOptions with_columns = csv;
-        with_columns.columns = options.columns;
-        clock = find_clock_columns(lines, layout.separator, with_columns, gaps);
-    }
-
-    /// Whether the clock that was found is of several columns.
-    [[nodiscard]] bool has_clock_of_parts() const { return clock && clock->parts.size() > 1; }
+        : options(given), csv(csv_options(given.intake, given.columns)), gaps(given.intake.gaps) {}
 
     [[nodiscard]] char used_separator() const { return csv.separator.value_or(separator.value_or(',')); }
 
     /// The fields of a line. Throws `Error` when its quotes do not match, or when it holds a NUL byte.
-    [[nodiscard]] Record split(std::string_view line) const {
-        Record record;
-        if (!totograph::io::CsvRecords(line, "standard input", used_separator()).next(record)) {
-            record.emplace_back();  // an empty line is one empty field
-        }
-        return record;
-    }
+    [[nodiscard]] LineRecord split(std::string_view line) const { return split_line(line, used_separator()); }
 
     [[nodiscard]] totograph::io::CellKind kind_of(std::string_view field) const {
         return totograph::io::kind_of_cell(field, gaps);

@@ -34,7 +34,7 @@ awk 'NR == 60 { print "1700000010,1,1"; print "1700000595,oops,2"; print "170000
     NR == 90 { print "1700000900000,1,2" } { print }' clean.csv > planted.csv
 "$program" "${named[@]}" < planted.csv > planted.out 2> planted.txt
 cmp clean.out planted.out || fail "late and malformed lines are left out"
-grep -q '^stream: 209 lines: 200 used, 1 late, 8 malformed.$' planted.txt || fail "they are counted"
+grep -q '^stream: 208 lines: 200 used, 1 late, 7 malformed.$' planted.txt || fail "they are counted, but for the blank one"
 grep -q "Line 61 is left out: 'oops' for wave is not a finite number" planted.txt || fail "the first are named"
 [[ "$(grep -c 'is left out' planted.txt)" -eq 6 ]] || fail "only the first few of each kind are named"
 
@@ -95,12 +95,68 @@ exec 3>&-
 grep -q '^stream: 3,001 lines: 3,000 used, 0 late, 1 malformed' live.txt || fail "the summary comes after an interrupt"
 grep -q 'it is longer than a mebibyte' live.txt || fail "a line without an end is left out"
 
+# A stream reads what forecast reads in a file of the same lines. reads <file> <variates> <lines used>: no line is lost.
+reads() {
+    "$program" --scores-only < "$1" > read.out 2> read.txt || fail "$1: $(cat read.txt)"
+    [[ "$(tail -n +2 read.out | cut -d, -f3 | sort -u | paste -sd,)" == "$2" ]] ||
+        fail "$1: its variates are $2, not $(tail -n +2 read.out | cut -d, -f3 | sort -u | paste -sd,)"
+    grep -q "^stream: $3 lines: $3 used, 0 late, 0 malformed.$" read.txt || fail "$1: $3 lines are used: $(cat read.txt)"
+}
+# A column without a name that counts the rows, from 0 or from 1, is the clock, or left out beside one.
+for first in 0 1; do
+    awk -F, -v OFS=, -v first="$first" 'NR == 1 { print "", $2; next } { print NR - 2 + first, $2 }' clean.csv > rows.csv
+    reads rows.csv wave 200
+    grep -q "'column_1' without a name counts the rows: it is taken as the clock" read.txt || fail "$(cat read.txt)"
+    awk -F, -v OFS=, -v first="$first" 'NR == 1 { print "", $0; next } { print NR - 2 + first, $0 }' clean.csv > index.csv
+    reads index.csv slow,wave 200
+    cmp <("$program" < index.csv 2> /dev/null) clean.out || fail "the numbers of rows change nothing"
+    grep -q "'column_1' without a name counts the rows and is left out" read.txt || fail "$(cat read.txt)"
+done
+# Columns of text cost no line: full, with text now and then, and with text after many blank fields.
+awk -F, -v OFS=, '{ print $1, NR == 1 ? "host" : "web", $2, $3, NR == 1 ? "remark" : NR % 4 == 3 ? "ok" : "",
+    NR == 1 ? "event" : NR == 90 ? "restart" : "" }' clean.csv > labels.csv
+reads labels.csv slow,wave 200
+cmp <("$program" < labels.csv 2> /dev/null) clean.out || fail "columns of text change nothing"
+grep -q "Columns 'host', 'remark' hold text and are left out" read.txt || fail "$(cat read.txt)"
+[[ "$(grep -c "'event', blank so far, holds text, such as 'restart'" read.txt)" -eq 1 ]] || fail "$(cat read.txt)"
+# Titles above the header.
+{
+    echo "Export of machine 7, load and more"
+    echo "Made by hand"
+    cat clean.csv
+} > titled.csv
+reads titled.csv slow,wave 200
+cmp <("$program" < titled.csv 2> /dev/null) clean.out || fail "titles change nothing"
+grep -q "has 2 lines before its table; they are passed over" read.txt || fail "$(cat read.txt)"
+awk 'BEGIN { for (line = 0; line < 14; ++line) print "A line of prose" } { print }' clean.csv > prose.csv
+reads prose.csv slow,wave 200
+# The order of days and months may show in a later one of the first lines.
+awk -F, -v OFS=, 'NR == 1 { print "day", $2; next } NR <= 60 { d = NR + 7
+    printf "%02d/%02d/2026,%s\n", (d - 1) % 28 + 1, int((d - 1) / 28) + 1, $2 }' clean.csv > days.csv
+reads days.csv wave 59
+# Blank lines are nothing in a table; in a single column they are steps, but not at the end.
+(sed 's/^1700000500,/\n&/' clean.csv && printf '\n\n  \n') > blank.csv
+reads blank.csv slow,wave 200
+cmp <("$program" < blank.csv 2> /dev/null) clean.out || fail "blank lines change nothing"
+(cut -d, -f2 clean.csv | sed '100s/$/\n\n/' && printf '\n\n') > column.csv
+reads column.csv wave 202
+grep -q '^stream: 2 values missing' read.txt || fail "two steps are blank: $(cat read.txt)"
+grep -Eq '^observed,10[01],' read.out && fail "a blank line is not scored"
+grep -q '^observed,102,' read.out || fail "it is counted"
+# Values that vary by too little for the model, and units, are told once.
+awk -F, -v OFS=, 'NR == 1 { print $0, "tiny"; next } { print $1, $2 " %", "$" $3, $2 / 1000 }' clean.csv > units.csv
+reads units.csv slow,tiny,wave 200
+cmp <("$program" --columns wave,slow < units.csv 2> /dev/null) clean.out || fail "units change no value"
+[[ "$(grep -c "are in the unit of the first one of their column: 'wave' in '%', 'slow' in '\$'" read.txt)" -eq 1 ]] ||
+    fail "units are told once: $(cat read.txt)"
+[[ "$(grep -c "'tiny' have a standard deviation below 0.1" read.txt)" -eq 1 ]] || fail "$(cat read.txt)"
+
 expect 3 "ended before a forecast could be made: 5 lines could be used, and 32 are needed" \
     sh -c 'head -n 6 clean.csv | "$1" --timestamp time --quiet' sh "$program"
 expect 3 "could be made: 0 lines" sh -c '"$1" < /dev/null' sh "$program"
 "$program" --every 1 --horizon 1 < bare.csv > headless.out 2> headless.txt
 [[ "$(grep -c '^observed,.*,column_2,' headless.out)" -eq 8 ]] || fail "a stream needs no header"
-grep -q "There is no header" headless.txt || fail "which is told"
+grep -q "has no header" headless.txt || fail "which is told"
 # The clock needs no name, nor do separators and decimal commas. Rows out of order are told once each kind, or refused.
 tr ',.' ';,' < clean.csv > german.csv
 "$program" < german.csv > german.out 2> german.txt

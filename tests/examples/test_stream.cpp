@@ -22,6 +22,7 @@
 #include "../../examples/stream/context_ring.hpp"
 #include "../../examples/stream/expectation.hpp"
 #include "../../examples/stream/forecast_stream.hpp"
+#include "../../examples/stream/held_lines.hpp"
 #include "../../examples/stream/latency.hpp"
 #include "../../examples/stream/line_reader.hpp"
 #include "../../examples/stream/observation.hpp"
@@ -45,6 +46,34 @@ std::string problem_with(ObservationReader& reader, const std::string& line) {
     const bool is_read = reader.read(line, problem).has_value();
     CHECK(is_read == problem.empty());
     return problem;
+}
+
+/// What a stream that begins with some lines makes of them.
+struct Told {
+    std::size_t rows_at = 0;
+    std::vector<std::string> names;
+    std::vector<Observation> rows;
+    std::vector<std::string> problems;
+    std::string notes;
+};
+
+Told begin_with(const std::vector<std::string>& lines, const Options& options = {}) {
+    Told told;
+    ObservationReader reader(options);
+    told.rows_at = reader.read_head(lines);
+    for (std::size_t i = told.rows_at; i < lines.size(); ++i) {
+        std::string problem;
+        if (std::optional<Observation> row = reader.read(lines[i], problem)) {
+            told.rows.push_back(std::move(*row));
+        } else {
+            told.problems.push_back(problem);
+        }
+    }
+    told.names = reader.names();
+    for (const std::string& note : reader.take_notes()) {
+        told.notes += note + "\n";
+    }
+    return told;
 }
 
 /// What a forecaster was asked, the last time.
@@ -230,6 +259,14 @@ TEST_CASE("lines of every month go on by months") {
     CHECK(behind({"2017-01-01", "2018-01-01", "2019-01-01", "2020-01-01"}, 1) == "2021-01-01");
     CHECK(behind({"2017-01-01", "2018-01-01", "2019-01-01", "2020-01-01"}, 300) == "+300");
     CHECK(behind({"2020-01-01", "2020-01-02", "2020-01-03", "2020-01-04"}, 30) == "2020-02-03");
+    // One line between the others makes no shorter step.
+    CHECK(behind({"2020-09-30", "2020-12-31", "2021-03-31", "2021-06-30", "2021-07-31", "2021-09-30", "2021-12-31",
+                  "2022-03-31", "2022-06-30"},
+                 1) == "2022-09-30");
+    CHECK(behind({"2020-05-31", "2020-06-02", "2020-06-30", "2020-07-31", "2020-08-31"}, 1) == "2020-09-30");
+    // Nothing has a name beyond the years that nanoseconds count.
+    CHECK(behind({"2020-01-01", "2020-02-01", "2020-03-01", "2020-04-01"}, 2900) == "+2900");
+    CHECK(behind({"2020-01-01", "2020-02-01", "2020-03-01", "2020-04-01"}, 2790) == "+2790");
 }
 
 TEST_CASE("whole numbers are times too") {
@@ -447,7 +484,7 @@ TEST_CASE("lines after a header") {
     Options options;
     ObservationReader reader(options);
     CHECK(reader.needs_header());
-    reader.read_header("time,a,\"b,c\"");
+    reader.read_head({"time,a,\"b,c\""});
     std::string problem;
     const std::optional<Observation> first = reader.read("2026-01-01,1.5,\"2\"", problem);
     REQUIRE(first);
@@ -474,7 +511,7 @@ TEST_CASE("columns are chosen by name") {
     options.columns = {"c", "a"};
     options.intake.timestamp = "t";
     ObservationReader reader(options);
-    reader.read_header("a,b,t,c");
+    reader.read_head({"a,b,t,c"});
     std::string problem;
     const std::optional<Observation> line = reader.read("1,text that nobody reads,77,3", problem);
     REQUIRE(line);
@@ -482,14 +519,14 @@ TEST_CASE("columns are chosen by name") {
     CHECK(line->values == std::vector<double>{3, 1});
     options.columns = {"d"};
     ObservationReader other(options);
-    CHECK(has(refusal([&] { other.read_header("a,b,t,c"); }), "has no column 'd'; it has: 'a', 'b', 't', 'c'."));
+    CHECK(has(refusal([&] { other.read_head({"a,b,t,c"}); }), "has no column 'd'; it has: 'a', 'b', 't', 'c'."));
 }
 
 TEST_CASE("epoch times that are asked for as values are values, and nothing is said of a clock") {
     Options options;
     options.columns = {"time", "a"};
     ObservationReader reader(options);
-    reader.read_header("time,a");
+    reader.read_head({"time,a"});
     std::string problem;
     const std::optional<Observation> line = reader.read("1700000000,2", problem);
     REQUIRE(line);
@@ -501,13 +538,13 @@ TEST_CASE("epoch times that are asked for as values are values, and nothing is s
 TEST_CASE("numbers in the first column are values, unless it is named") {
     Options options;
     ObservationReader reader(options);
-    reader.read_header("a,b");
+    reader.read_head({"a,b"});
     std::string problem;
     CHECK(reader.read("1,2", problem)->values.size() == 2);
     CHECK(reader.names().size() == 2);
     options.intake.timestamp = "a";
     ObservationReader named(options);
-    named.read_header("a,b");
+    named.read_head({"a,b"});
     CHECK(named.read("1,2", problem)->values == std::vector<double>{2});
 }
 
@@ -515,8 +552,7 @@ TEST_CASE("the first lines show the clock together, as those of a file do") {
     using Names = std::vector<std::string>;
     const auto read = [](const Options& options, const std::vector<std::string>& lines) {
         ObservationReader reader(options);
-        reader.find_clock(lines);
-        reader.read_header(lines.front());
+        reader.read_head(lines);
         std::vector<std::string> stamps;
         std::string problem;
         for (std::size_t i = 1; i < lines.size(); ++i) {
@@ -540,7 +576,8 @@ TEST_CASE("the first lines show the clock together, as those of a file do") {
     asked.columns = {"kept"};
     CHECK(read(asked, {epochs[0], epochs[1], epochs[3], epochs[5]}) == Names{"", "", "", "kept"});
     // Counters of events are none.
-    CHECK(read({}, {"bytes,cpu", "1700000000,1", "1700000750,2", "1700001520,4"}) == Names{"", "", "", "bytes", "cpu"});
+    CHECK(read({}, {"bytes,cpu", "1700000000,1", "1700000750,2", "1700001520,4"}) ==
+          Names{"", "", "", "bytes", "cpu", "rises in equal st"});
     const std::vector<std::string> joined = {"date,time,v", "2024-01-01,10:00,1", "2024-01-01,10:01,2",
                                              "2024-01-01,10:02,3"};
     const Names times = {"2024-01-01 10:00", "2024-01-01 10:01", "2024-01-01 10:02", "v", "and 'time' are ta"};
@@ -551,6 +588,277 @@ TEST_CASE("the first lines show the clock together, as those of a file do") {
     named.columns = {"v"};
     CHECK(read(named, joined) == times);
     CHECK(read({}, {"year,month,v", "2023,12,5", "2024,1,6"}) == Names{"2023-12", "2024-01", "v", "and 'month' are t"});
+}
+
+TEST_CASE("a column without a name that counts the rows is the clock, or left out beside one") {
+    using Names = std::vector<std::string>;
+    for (const int first : {0, 1}) {
+        std::vector<std::string> alone = {",load"};
+        std::vector<std::string> beside = {",date,load"};
+        for (int row = 0; row < 5; ++row) {
+            const std::string load = std::to_string(row * row);
+            alone.push_back(std::to_string(first + row) + "," + load);
+            beside.push_back(std::to_string(first + row) + ",2026-01-0" + std::to_string(row + 1) + "," + load);
+        }
+        const Told counted = begin_with(alone);
+        CHECK(counted.names == Names{"load"});
+        CHECK(counted.rows.at(2).timestamp == std::to_string(first + 2));
+        CHECK(has(counted.notes, "'column_1' without a name counts the rows: it is taken as the clock"));
+        const Told dated = begin_with(beside);
+        CHECK(dated.names == Names{"load"});
+        CHECK(dated.rows.at(2).timestamp == "2026-01-03");
+        CHECK(dated.rows.at(2).values == std::vector<double>{4});
+        CHECK(has(dated.notes, "'column_1' without a name counts the rows and is left out"));
+        Options asked;
+        asked.columns = {"column_1", "load"};
+        CHECK(begin_with(beside, asked).rows.at(2).values == std::vector<double>{first + 2.0, 4});
+    }
+    // Numbers that do not count are values.
+    CHECK(begin_with({",date,load", "5,2026-01-01,1", "3,2026-01-02,1", "4,2026-01-03,1"}).names ==
+          Names{"column_1", "load"});
+}
+
+TEST_CASE("columns of text are told by the first lines, and cost none of them") {
+    using Names = std::vector<std::string>;
+    const Told hosts = begin_with({"date,host,load", "2026-01-01,web,1", "2026-01-02,mail,2", "2026-01-03,web,3"});
+    CHECK(hosts.names == Names{"load"});
+    CHECK(hosts.rows.size() == 3);
+    CHECK(has(hosts.notes, "Column 'host' holds text and is left out."));
+    // Text now and then, between blank fields.
+    const Told early = begin_with({"load,remark", "1,", "2,restart", "3,"});
+    CHECK(early.names == Names{"load"});
+    CHECK(early.rows.size() == 3);
+    CHECK(has(early.notes, "Column 'remark' holds text"));
+    // A column that is blank in the first lines may hold anything later; no line is lost by that.
+    ObservationReader late{Options{}};
+    late.read_head({"load,fan,remark", "1,,", "2,,"});
+    std::string problem;
+    for (const char* line : {"1,,", "2,,", "3,,restart", "4,,resize"}) {
+        const std::optional<Observation> row = late.read(line, problem);
+        REQUIRE(row);
+        CHECK(std::isnan(row->values[1]));
+        CHECK(std::isnan(row->values[2]));
+    }
+    const std::vector<std::string> notes = late.take_notes();
+    REQUIRE(notes.size() == 1);
+    CHECK(has(notes[0], "Column 'remark', blank so far, holds text, such as 'restart': a gap, until numbers come."));
+    CHECK(late.read("5,7,", problem)->values[1] == 7);
+    CHECK(has(problem_with(late, "6,off,"), "'off' for fan is not a finite number (if it means a missing value"));
+    // A word among numbers says nothing about the column, and the usual words are gaps.
+    const Told words = begin_with({"load,fan", "1,5", "2,offline", "3,n/a", "4,6"});
+    CHECK(words.names == Names{"load", "fan"});
+    CHECK(words.rows.size() == 3);
+    CHECK(std::isnan(words.rows[1].values[1]));
+    REQUIRE(words.problems.size() == 1);
+    CHECK(has(words.problems[0], "--gap WORD"));
+    Options gaps;
+    gaps.intake.gaps = {"offline"};
+    CHECK(begin_with({"load,fan", "1,5", "2,offline", "4,6"}, gaps).rows.size() == 3);
+}
+
+TEST_CASE("mistakes among the first lines do not say what the columns are") {
+    using Names = std::vector<std::string>;
+    const auto with = [](std::vector<std::string> lines, const std::string& wrong) {
+        lines.insert(lines.begin() + 3, wrong);
+        return begin_with(lines);
+    };
+    const std::vector<std::string> dates = {"date,a", "2026-01-01,1", "2026-01-02,2", "2026-01-03,3", "2026-01-04,5"};
+    for (const char* wrong :
+         {"soon,1", "2026-01-03", "2026-01-03,1,2", "2026-01-03,oops", "2026-01-03,\"1", "", "7,1"}) {
+        CAPTURE(wrong);
+        const Told told = with(dates, wrong);
+        CHECK(told.names == Names{"a"});
+        REQUIRE(told.rows.size() >= 4);
+        CHECK(told.rows.back().timestamp == "2026-01-04");
+    }
+    const std::vector<std::string> epochs = {"time,a", "1700000000,1", "1700000060,2", "1700000120,3", "1700000180,5"};
+    for (const char* wrong : {"1700000000000,1", "oops,1", "17,1"}) {
+        CAPTURE(wrong);
+        CHECK(with(epochs, wrong).names == Names{"a"});
+    }
+    // Counters of events pass by such numbers, and stay values.
+    CHECK(with({"bytes,a", "1700000000,1", "1700000750,2", "1700001520,4"}, "x,1").names == Names{"bytes", "a"});
+    CHECK(begin_with({"load,memory", "1,5 kB", "2,7 ms", "3,6 kB"}).names == Names{"load", "memory"});
+}
+
+TEST_CASE("the first dates tell their order together") {
+    const auto order = [](const std::vector<std::string>& lines, const Options& options = {}) {
+        ObservationReader reader(options);
+        reader.read_head(lines);
+        return reader.dates();
+    };
+    using totograph::io::DateOrder;
+    CHECK(order({"d,a", "11/02/2026,1", "12/02/2026,2", "13/02/2026,3"}) == DateOrder::day_first);
+    CHECK(order({"d,a", "02/11/2026,1", "02/12/2026,1", "02/13/2026,2", "oops,2"}) == DateOrder::month_first);
+    CHECK_FALSE(order({"d,a", "01/02/2026,1", "02/02/2026,2"}));
+    Options told;
+    told.intake.date_format = "mdy";
+    CHECK(order({"d,a", "01/02/2026,1", "02/02/2026,2"}, told) == DateOrder::month_first);
+}
+
+TEST_CASE("titles above the header are passed over") {
+    using Names = std::vector<std::string>;
+    const std::vector<std::string> table = {"date,load", "2026-01-01,1", "2026-01-02,2", "2026-01-03,4"};
+    const std::vector<std::vector<std::string>> titles = {
+        {"Load of machine 7"},
+        {"Load of machine 7", "", "An export"},
+        {"Machine 7, load, and more", "By hand"},
+        {"# by hand", "Load of machine 7"},
+        {"Report,"},
+        {"A line of prose", "and one", "and one", "and one", "and one", "and one"},
+    };
+    for (std::vector<std::string> lines : titles) {
+        const std::size_t count = lines.size();
+        lines.insert(lines.end(), table.begin(), table.end());
+        const Told told = begin_with(lines);
+        CHECK(told.rows_at == count + 1);
+        CHECK(told.names == Names{"load"});
+        CHECK(told.rows.size() == 3);
+        CHECK(told.problems.empty());
+        CHECK(has(told.notes, "before its table"));
+    }
+}
+
+TEST_CASE("headers are found as in files") {
+    using Names = std::vector<std::string>;
+    Options options;
+    options.intake.header = "no";
+    CHECK(begin_with({"a,b", "1,2", "3,4", "5,7"}, options).names == Names{"column_1", "column_2"});
+    options.intake.header = "yes";
+    CHECK(begin_with({"2023,2024", "1,2", "3,4", "5,7"}, options).names == Names{"2023", "2024"});
+    CHECK(begin_with({"# load,fan", "1,2", "3,4", "5,7"}).names == Names{"load", "fan"});
+    // R writes no name for the names of rows.
+    const Told r = begin_with({"\"date\",\"load\"", "\"1\",\"2026-01-01\",5", "\"2\",\"2026-01-02\",6"});
+    CHECK(r.names == Names{"load"});
+    CHECK(r.rows.size() == 2);
+    // Separators at the end of lines are no columns.
+    CHECK(begin_with({"load,", "1,", "2,", "3,"}).names == Names{"load"});
+    CHECK(begin_with({"load,fan", "1,2,,", "3,4,,", "5,7,,"}).rows.size() == 3);
+    const auto refused = [](const std::vector<std::string>& lines) { return refusal([&] { begin_with(lines); }); };
+    CHECK(has(refused({"load,\"fan", "1,2", "3,4"}), "The first line cannot be read"));
+    CHECK(has(refused({"# by hand", "\"load\"x,fan", "1,2", "3,4"}), "The first line cannot be read"));
+    Options strict;
+    strict.intake.strict = true;
+    const std::vector<std::string> unread = {"date,load", "Monday week,1", "Tuesday week,2", "some day,4"};
+    CHECK(has(refusal([&] { begin_with(unread, strict); }), "has no times that can be read"));
+    CHECK(begin_with(unread).rows.size() == 3);
+}
+
+TEST_CASE("first lines are held back until they tell, in bounded memory") {
+    HeldLines lines;
+    for (int comment = 0; comment < 100; ++comment) {
+        lines.add(comment % 2 == 0 ? "# a comment" : "", false);
+    }
+    CHECK_FALSE(lines.have_begun());
+    CHECK_FALSE(lines.are_usual());
+    for (std::size_t line = 1; line <= HeldLines::most; ++line) {
+        CHECK_FALSE(lines.are_full());
+        lines.add(line % 2 == 0 ? "" : "1,2", false);
+        CHECK(lines.have_begun());
+        CHECK(lines.are_usual() == (line >= HeldLines::usual));
+    }
+    CHECK(lines.are_full());
+    HeldLines large;
+    large.add(std::string(HeldLines::most_bytes / 2, 'x'), false);
+    CHECK_FALSE(large.are_full());
+    large.add(std::string(HeldLines::most_bytes / 2, 'x'), true);
+    CHECK(large.lines().back().empty());
+    CHECK(large.is_too_long(1));
+    CHECK_FALSE(large.are_full());
+    large.add(std::string(HeldLines::most_bytes / 2, 'x'), false);
+    CHECK(large.are_full());
+    const Options options;
+    const ObservationReader reader(options);
+    CHECK(reader.is_told_by({"a,b", "1,2", "2,2"}));
+    CHECK_FALSE(reader.is_told_by({"a,b", "1,2"}));
+    CHECK_FALSE(reader.is_told_by({"prose", "and more", "and more"}));
+    CHECK_FALSE(reader.is_told_by({"a,\"b", "1,2", "2,2"}));
+}
+
+TEST_CASE("blank lines are steps in a single column alone") {
+    const Options options;
+    ObservationReader one(options);
+    one.read_head({"load", "1", "3"});
+    CHECK(one.has_blank_steps());
+    CHECK(one.is_blank(""));
+    CHECK(one.is_blank(" \t"));
+    CHECK_FALSE(one.is_blank("\"\""));
+    CHECK_FALSE(one.is_blank("1"));
+    ObservationReader two(options);
+    two.read_head({"load\tfan", "1\t2", "3\t4"});
+    CHECK_FALSE(two.has_blank_steps());
+    CHECK(two.is_blank(""));
+    CHECK_FALSE(two.is_blank("\t"));  // a line of two gaps
+    Options counted;
+    counted.variates = 1;
+    ObservationReader bare(counted);
+    CHECK(bare.has_blank_steps());
+    std::string problem;
+    CHECK(bare.read("7,1", problem));
+    CHECK_FALSE(bare.has_blank_steps());  // the clock tells what is missing
+}
+
+TEST_CASE("units are told once, and the first one of a column holds") {
+    const Options options;
+    ObservationReader reader(options);
+    reader.read_head({"load,memory,price,late", "10 %,0,$3,", "11 %,0,$4,", "12 %,0,$5,"});
+    std::string problem;
+    CHECK(reader.take_notes().empty());
+    CHECK(has(problem_with(reader, "10 %,5 MB,oops,1"), "'oops' for price"));
+    CHECK(reader.read("10 %,0,$3,", problem));
+    const std::vector<std::string> notes = reader.take_notes();
+    REQUIRE(notes.size() == 1);
+    CHECK(notes[0] == "Values are in the unit of the first one of their column: 'load' in '%', 'price' in '$'.");
+    // Nothing has no unit, and the torn line above gave none.
+    CHECK(reader.read("10 %,5 kB,$3,", problem)->values[1] == 5);
+    CHECK(reader.read("10 %,1 MB,$3,8", problem)->values[1] == 1000);
+    const std::vector<std::string> more = reader.take_notes();
+    REQUIRE(more.size() == 1);
+    CHECK(has(more[0], ": 'memory' in 'kB'."));
+    CHECK(has(problem_with(reader, "10 %,1 MB,3,8"), "'3' for price is not in the unit of the values before it, '$'"));
+    CHECK(has(problem_with(reader, "10 %,1 MB,$3,8 ms"),
+              "'8 ms' for late is not in the unit of the values before it, which have none"));
+    CHECK(reader.take_notes().empty());
+}
+
+TEST_CASE("values that vary by too little are told once") {
+    const FakeModel model(16);
+    Options options;
+    options.context = 64;
+    ForecastStream stream(model, options, {"small", "wave", "flat", "late", "rare", "quiet"});
+    std::string out;
+    std::vector<std::string> notes;
+    const auto take_notes = [&](int line) {
+        for (std::string& note : stream.take_notes()) {
+            notes.push_back(std::to_string(line) + note);
+        }
+    };
+    for (int line = 0; line < 160; ++line) {
+        stream.take({"",
+                     {0.001 * (line % 3), 1.0 * (line % 3), 5, line < 60 ? gap : 0.01 * (line % 2),
+                      line % 4 == 0 ? 0.01 * (line % 8) : gap, line < 40 ? 0.001 * line : line}},
+                    0, out);
+        take_notes(line);
+    }
+    REQUIRE(notes.size() == 2);
+    CHECK(has(notes[0], "63The values of 'small' have a standard deviation below 0.1"));  // when the context is full
+    CHECK(has(notes[1], "127The values of 'late' have"));                                 // of this one, too
+    stream.finish();
+    stream.finish();
+    take_notes(160);
+    REQUIRE(notes.size() == 3);
+    CHECK(has(notes[2], "160The values of 'rare' have"));
+
+    ForecastStream brief(model, options, {"small"});
+    for (int line = 0; line < 31; ++line) {
+        brief.take({"", {0.001 * (line % 3)}}, 0, out);
+    }
+    brief.finish();
+    CHECK(brief.take_notes().empty());  // there was no forecast
+    brief.take({"", {0}}, 0, out);
+    CHECK(brief.take_notes().empty());
+    brief.finish();
+    CHECK(brief.take_notes().size() == 1);
 }
 
 TEST_CASE("lines without a header") {
@@ -571,7 +879,7 @@ TEST_CASE("lines without a header") {
 TEST_CASE("a line that cannot be used does not say how others are read") {
     Options options;
     ObservationReader named(options);
-    named.read_header("time,a,b");
+    named.read_head({"time,a,b"});
     CHECK(has(problem_with(named, "what?,1,2"), "'what?' is neither a finite number nor a timestamp"));
     CHECK(has(problem_with(named, ",1,2"), "its first field is blank"));
     CHECK(has(problem_with(named, "7,1,x"), "'x' for b is not a finite number"));
@@ -601,12 +909,12 @@ TEST_CASE("a line that cannot be used does not say how others are read") {
 TEST_CASE("timestamps alone are nothing to forecast") {
     Options options;
     ObservationReader guessed(options);
-    guessed.read_header("time");
+    guessed.read_head({"time"});
     std::string problem;
     CHECK(has(refusal([&] { guessed.read("2026-01-01", problem); }), "the only column, 'time', holds timestamps"));
     options.intake.timestamp = "t";
     ObservationReader named(options);
-    CHECK(has(refusal([&] { named.read_header("t"); }), "the only column, 't', holds timestamps"));
+    CHECK(has(refusal([&] { named.read_head({"t"}); }), "the only column, 't', holds timestamps"));
 }
 
 TEST_CASE("headers of every kind") {
@@ -614,7 +922,7 @@ TEST_CASE("headers of every kind") {
         const Options options;
         ObservationReader reader(options);
         std::string problem;
-        REQUIRE(reader.read_header(header) == FirstLine::header);
+        REQUIRE(reader.read_head({header}) == 1);
         REQUIRE(reader.read(line, problem));
         return reader.names();
     };
@@ -631,20 +939,20 @@ TEST_CASE("headers of every kind") {
     CHECK(names(",a", "0,7") == Names{"a"});
     const Options options;
     ObservationReader bare(options);
-    CHECK(bare.read_header("# a comment") == FirstLine::nothing);
-    CHECK(bare.read_header("") == FirstLine::nothing);
+    CHECK(bare.read_head({"# a comment"}) == 1);
+    CHECK(bare.read_head({""}) == 1);
     CHECK(bare.needs_header());
-    CHECK(bare.read_header("1,2") == FirstLine::data);
+    CHECK(bare.read_head({"1,2"}) == 0);
     CHECK(bare.names() == Names{"column_1", "column_2"});
     ObservationReader wide(options);
     std::string header;
     for (int column = 0; column < 40'000; ++column) {
         header += "name,";  // were this quadratic, the limit of a test's time would end it
     }
-    CHECK(wide.read_header(header) == FirstLine::header);
+    CHECK(wide.read_head({header}) == 1);
     CHECK(wide.names().back() == "column_40001");
     const auto refused = [&](const std::string& line) {
-        return refusal([&] { ObservationReader(options).read_header(line); });
+        return refusal([&] { ObservationReader(options).read_head({line}); });
     };
     CHECK(has(refused(std::string("a\0,\0b\0", 7)), "iconv"));
     CHECK(has(refused("\x1f\x8b"), "gunzip"));
@@ -653,7 +961,7 @@ TEST_CASE("headers of every kind") {
 TEST_CASE("fields are read as those of files") {
     Options options;
     ObservationReader reader(options);
-    reader.read_header("time;host;load;memory;up");
+    reader.read_head({"time;host;load;memory;up"});
     std::string problem;
     CHECK(has(problem_with(reader, "2026-01-01;web;1,5;1 GiB;true"), "'web' for host is not a finite number"));
     const std::optional<Observation> line = reader.read("2026-01-01;web;1,5;1 GiB;true", problem);
@@ -661,14 +969,16 @@ TEST_CASE("fields are read as those of files") {
     CHECK(reader.names() == std::vector<std::string>{"load", "memory", "up"});
     CHECK(line->values == std::vector<double>{1.5, 1, 1});
     CHECK(reader.read("2026-01-02;web;2;512 MiB;false", problem)->values == std::vector<double>{2, 0.5, 0});
-    CHECK(has(problem_with(reader, "2026-01-02;web;2;5 ms;false"), "not a finite number of its unit"));
+    CHECK(has(problem_with(reader, "2026-01-02;web;2;5 ms;false"),
+              "'5 ms' for memory is not in the unit of the values before it, 'GiB'"));
     const std::vector<std::string> notes = reader.take_notes();
-    REQUIRE(notes.size() == 2);
-    CHECK(has(notes[0] + notes[1], "Text is left out: 'host'"));
-    CHECK(has(notes[0] + notes[1], "decimal commas"));
+    REQUIRE(notes.size() == 3);
+    CHECK(has(notes[0], "Text is left out: 'host'"));
+    CHECK(has(notes[1], "'memory' in 'GiB'"));
+    CHECK(has(notes[2], "decimal commas"));
     options.columns = {"host"};
     ObservationReader asked(options);
-    asked.read_header("time;host;load");
+    asked.read_head({"time;host;load"});
     CHECK(!problem_with(asked, "2026-01-01;web;1").empty());
     CHECK(!problem_with(asked, "2026-01-01;web;1").empty());
 }

@@ -7,11 +7,13 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <totograph/core/error.hpp>
 #include <totograph/io/file_descriptor.hpp>
 
+#include "../../examples/stream/held_lines.hpp"
 #include "../../examples/stream/line_reader.hpp"
 #include "../../examples/stream/observation.hpp"
 #include "../../examples/stream/options.hpp"
@@ -46,10 +48,33 @@ examples::Options options_of(std::uint8_t choice) {
     return options;
 }
 
+/// Each line is an observation of all variates, or there is a sentence that says why not.
+void read_line(examples::ObservationReader& observations, const std::string& line) {
+    std::string problem;
+    const std::optional<examples::Observation> observation = observations.read(line, problem);
+    require(observation ? observation->values.size() == observations.names().size() : !problem.empty());
+    for (const double value : observation ? observation->values : std::vector<double>()) {
+        require(!std::isinf(value));
+    }
+    require(totograph::io::printable(problem) == problem);
+    for (const std::string& note : observations.take_notes()) {
+        require(totograph::io::printable(note) == note);
+    }
+}
+
+/// The first lines, as the program takes them.
+void read_held(examples::ObservationReader& observations, examples::HeldLines& held) {
+    const std::vector<std::string> lines = std::exchange(held, {}).lines();
+    const std::size_t rows_at = lines.empty() ? 0 : observations.read_head(lines);
+    require(rows_at <= lines.size() && (rows_at == lines.size() || !observations.needs_header()));
+    for (std::size_t place = rows_at; place < lines.size(); ++place) {
+        read_line(observations, lines[place]);
+    }
+}
+
 }  // namespace
 
-/// Reads the bytes behind the first, which chooses the options, as the lines of a stream. Each is an observation of all
-/// variates, or there is a sentence that says why not.
+/// Reads the bytes behind the first, which chooses the options, as the lines of a stream.
 // NOLINTNEXTLINE(readability-identifier-naming): the name is libFuzzer's.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     using namespace examples;
@@ -61,24 +86,21 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const totograph::io::FileDescriptor input = pipe_with(data + 1, size - 1);
     LineReader lines(input.get());
     ObservationReader observations(options);
+    HeldLines held;
     std::string line;
-    std::string problem;
     try {
         for (auto result = lines.next(line); result != LineReader::Result::end; result = lines.next(line)) {
             require(line.size() <= LineReader::longest_line && line.find('\n') == std::string::npos);
-            if (observations.needs_header() && observations.read_header(line) != FirstLine::data) {
+            if (!observations.needs_header()) {
+                read_line(observations, line);
                 continue;
             }
-            const std::optional<Observation> observation = observations.read(line, problem);
-            require(observation ? observation->values.size() == observations.names().size() : !problem.empty());
-            for (const double value : observation ? observation->values : std::vector<double>()) {
-                require(!std::isinf(value));
-            }
-            require(totograph::io::printable(problem) == problem);
-            for (const std::string& note : observations.take_notes()) {
-                require(totograph::io::printable(note) == note);
+            held.add(line, result == LineReader::Result::too_long);
+            if (held.are_full() || (held.are_usual() && observations.is_told_by(held.lines()))) {
+                read_held(observations, held);
             }
         }
+        read_held(observations, held);
     } catch (const totograph::Error& error) {
         require(error.code() == totograph::ErrorCode::invalid_series ||
                 error.code() == totograph::ErrorCode::invalid_argument ||
