@@ -99,8 +99,10 @@ std::string key_of(const Options& options, const std::string& input, const Check
 }
 
 std::string subtitle(const Options& options, const Plan& plan, const totograph::io::Table& table) {
-    return plural(static_cast<std::int64_t>(table.columns.size()), "series") + ", " + plural(plan.windows, "window") +
-           " each, " + plural(options.context, "step") + " of history, " +
+    const auto unscored = static_cast<std::int64_t>(plan.unscored.size());
+    return plural(static_cast<std::int64_t>(table.columns.size()), "series") +
+           (unscored > 0 ? " (" + count_text(unscored) + " without a score), " : ", ") +
+           plural(plan.windows, "window") + " each, " + plural(options.context, "step") + " of history, " +
            (options.samples > 0 ? plural(options.samples, "sample") + ", seed " + std::to_string(options.seed)
                                 : "quantiles of the model") +
            (options.together ? ", series together" : "");

@@ -118,10 +118,13 @@ void write_results(const std::vector<CandleResult>& results, const CandlesComman
         return;
     }
     const std::string title = "Forecast of " + input_name(options.input.filename());
-    if ((!options.no_chart && options.output != "-") || !options.svg.empty()) {
+    const bool prints_chart = !options.no_chart && options.output != "-";
+    bool names_all = false;  // the chart tells the score of each symbol
+    if (prints_chart || !options.svg.empty()) {
         const CandleFigure figure = candle_figure(results, title, subtitle(options, model));
-        if (!options.no_chart && options.output != "-") {
+        if (prints_chart) {
             printed = candle_chart(figure, terminal_style(STDOUT_FILENO));
+            names_all = figure.hidden_panels == 0;
         }
         if (!options.svg.empty()) {
             files.add(options.svg, candle_svg(figure));
@@ -131,6 +134,9 @@ void write_results(const std::vector<CandleResult>& results, const CandlesComman
         printed = bands_csv(results, options.quantiles);
     } else if (!options.output.empty()) {
         files.add(options.output, bands_csv(results, options.quantiles));
+    }
+    if (options.holdout && options.output != "-" && !names_all) {
+        printed += (printed.empty() ? "" : "\n") + backtest_text(results, 1);
     }
     if (!options.paths_output.empty()) {
         files.add(options.paths_output, paths_csv(results));

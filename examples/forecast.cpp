@@ -143,9 +143,15 @@ int run(const Options& given, Stage& stage) {
           extend_note(options.horizon, most), small_spread_note(input.targets, input.history, model.levels)},
          options);
 
+    if (options.wants_forecast() || !options.explain_html.empty()) {
+        stage = Stage::forecast;
+        check_extension(input, options, model);
+        stage = Stage::input;
+    }
     Results results;
     if (!options.score_last.empty()) {  // before the forecast takes its place, if it is the same file
-        results.printed += score_last(read_input_text(options.score_last), options.score_last.string(), table);
+        results.printed +=
+            score_last(read_input_text(options.score_last), options.score_last.string(), table, options.targets);
     }
     if (options.explains()) {
         stage = Stage::forecast;

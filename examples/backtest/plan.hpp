@@ -12,6 +12,7 @@
 #include <totograph/io/csv/table.hpp>
 
 #include "../common/format.hpp"
+#include "../common/names_where.hpp"
 #include "../common/text.hpp"
 #include "../intake/column_groups.hpp"
 #include "../intake/season.hpp"
@@ -32,8 +33,9 @@ struct Plan {
     std::int64_t season = 1;
     std::int64_t windows = 0;
     std::vector<Task> tasks;
-    bool in_batches = false;         ///< The columns of a task are series of their own, and not variates of one.
-    std::vector<std::string> notes;  ///< Sentences that the user should read.
+    std::vector<std::size_t> unscored;  ///< Columns of which no window can be scored.
+    bool in_batches = false;            ///< The columns of a task are series of their own, and not variates of one.
+    std::vector<std::string> notes;     ///< Sentences that the user should read.
 };
 
 namespace detail {
@@ -66,11 +68,48 @@ inline std::int64_t rows_with_values(const totograph::io::Table& table) {
     return rows;
 }
 
+/// The columns without a window that can be scored: one has a value in the rows that its forecast sees, up to `context`
+/// before its origin, and in those up to `horizon` from it on.
+inline std::vector<std::size_t> unscored_columns(const totograph::io::Table& table, const std::vector<Task>& tasks,
+                                                 std::int64_t context, std::int64_t horizon) {
+    std::vector<std::size_t> unscored;
+    for (std::size_t column = 0; column < table.columns.size(); ++column) {
+        std::vector<std::int64_t> known{0};  // values in the rows before each one
+        for (const double value : table.columns[column]) {
+            known.push_back(known.back() + (std::isnan(value) ? 0 : 1));
+        }
+        const auto any = [&](std::int64_t first, std::int64_t last) {
+            return known[static_cast<std::size_t>(last)] > known[static_cast<std::size_t>(first)];
+        };
+        const bool is_scored = std::any_of(tasks.begin(), tasks.end(), [&](const Task& task) {
+            return task.first_series <= column && column < task.first_series + task.series &&
+                   any(std::max<std::int64_t>(task.origin - context, 0), task.origin) &&
+                   any(task.origin, task.origin + horizon);
+        });
+        if (!is_scored) {
+            unscored.push_back(column);
+        }
+    }
+    return unscored;
+}
+
 }  // namespace detail
+
+/// How many of `series` have no window that can be scored, and the names of the first few; empty where `names` is.
+inline std::string unscored_words(const std::vector<std::string>& names, std::size_t series) {
+    if (names.empty()) {
+        return "";
+    }
+    return count_text(static_cast<std::int64_t>(names.size())) + " of " +
+           count_text(static_cast<std::int64_t>(series)) + " series " +
+           (names.size() == 1 ? "has no window that can be scored, and is"
+                              : "have no window that can be scored, and are") +
+           " left out of the means: " + names_where(names, [](std::size_t) { return true; }) + ".";
+}
 
 /// Lays out the windows: the last ends with the last value of the file, each earlier one begins `stride` rows before
 /// the next; at most `most_series` columns are forecast at once. Throws `Error(invalid_series)` for a file that is too
-/// short and for columns without values.
+/// short, for columns without values, and where no window of any column can be scored.
 inline Plan make_plan(const totograph::io::Table& table, const Timeline& timeline, const Options& options,
                       std::size_t most_series) {
     detail::check_columns_hold_values(table);
@@ -108,6 +147,20 @@ inline Plan make_plan(const totograph::io::Table& table, const Timeline& timelin
         for (const ColumnGroup& group : groups) {
             plan.tasks.push_back({group.first, group.count, rows - horizon - window * stride});
         }
+    }
+    plan.unscored = detail::unscored_columns(table, plan.tasks, options.context, horizon);
+    if (plan.unscored.size() == table.columns.size()) {
+        detail::reject_series("No window of any series can be scored: one needs a value in the " +
+                              plural(options.context, "row") + " before it and one in its " + plural(horizon, "step") +
+                              ". Use a smaller --horizon or --stride, more --windows or a longer --context.");
+    }
+    if (!plan.unscored.empty()) {
+        std::vector<std::string> names;
+        for (const std::size_t column : plan.unscored) {
+            names.push_back(table.names[column]);
+        }
+        plan.notes.push_back(unscored_words(names, table.columns.size()) +
+                             " A window needs a value in the rows that its forecast sees and one in its steps.");
     }
     if (options.together && groups.size() > 1) {
         plan.notes.push_back(groups_note(groups, table.names, most_series));

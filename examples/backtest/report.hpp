@@ -15,6 +15,7 @@
 #include "../common/sampling.hpp"
 #include "../common/text.hpp"
 #include "../intake/season.hpp"
+#include "plan.hpp"
 #include "run_backtest.hpp"
 
 namespace examples {
@@ -76,10 +77,11 @@ inline std::vector<ReportRow> report_rows(const AllScores& scores, const std::ve
     return rows;
 }
 
-/// The rows as a table for a person.
+/// The rows as a table for a person; below each horizon, which series have no score there.
 inline std::string report_table(const std::vector<ReportRow>& rows, std::int64_t season) {
     std::string text;
     std::vector<std::vector<std::string>> cells;
+    std::vector<std::string> unscored;
     const auto percent = [](double share) { return std::isnan(share) ? "–" : fixed_number(100 * share, 0) + "%"; };
     for (const ReportRow& row : rows) {
         if (cells.empty()) {
@@ -92,9 +94,14 @@ inline std::string report_table(const std::vector<ReportRow>& rows, std::int64_t
                          short_number(row.naive.mase, 3), short_number(row.ratio, 3), short_number(row.model.crps, 3),
                          short_number(row.naive.crps, 3), percent(row.model.coverage[0]),
                          percent(row.model.coverage[1]), percent(row.model.coverage[2])});
+        if (row.windows == 0 && !row.is_total) {
+            unscored.push_back(row.name);
+        }
         if (row.is_total) {
-            text += detail::aligned(cells);
+            const std::string words = unscored_words(unscored, cells.size() - 2);  // less the heading and the total
+            text += detail::aligned(cells) + (words.empty() ? "" : "  " + words + "\n");
             cells.clear();
+            unscored.clear();
         }
     }
     return text;

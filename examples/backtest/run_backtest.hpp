@@ -79,7 +79,7 @@ public:
             forecaster_ = model.forecaster(largest, request, 1);
         }
         const totograph::Forecast forecast = forecaster_->forecast(series, request);
-        require_finite(forecast);
+        require_finite(forecast, options_.horizons.back() > model.most().horizon);
         for (std::size_t i = 0; i < levels.size(); ++i) {
             // What the model does not tell counts nowhere: the report leaves it out.
             quantiles_[i] = has_quantile(forecast.levels(), levels[i])

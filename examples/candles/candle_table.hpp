@@ -133,6 +133,41 @@ inline std::vector<std::int64_t> candle_times(const totograph::io::Table& table,
     return times;
 }
 
+/// "open, high and close".
+inline std::string list_words(const std::vector<std::string>& words) {
+    std::string text = words.front();
+    for (std::size_t i = 1; i < words.size(); ++i) {
+        text += (i + 1 < words.size() ? ", " : " and ") + words[i];
+    }
+    return text;
+}
+
+/// Tells the units that the cells of columns have, which nothing that is written has room for.
+inline void tell_units(CandleTable& table, const std::vector<std::string>& units,
+                       const std::array<std::optional<RoleColumn>, totograph::kronos::column_count>& roles) {
+    std::vector<std::pair<std::string, std::vector<std::string>>> found;  // a unit, and the roles that have it
+    for (std::size_t i = 0; i < roles.size(); ++i) {
+        const std::string unit = roles[i] && !units.empty() ? units[roles[i]->position] : "";
+        if (unit.empty()) {
+            continue;
+        }
+        const auto known = std::find_if(found.begin(), found.end(), [&](const auto& one) { return one.first == unit; });
+        auto& names =
+            known == found.end() ? found.emplace_back(unit, std::vector<std::string>()).second : known->second;
+        names.emplace_back(totograph::kronos::column_names[i]);
+    }
+    if (found.empty()) {
+        return;
+    }
+    std::string text;
+    for (const auto& [unit, names] : found) {
+        text += (text.empty() ? "The numbers of " : ", those of ") + list_words(names) + " are in " +
+                totograph::io::in_quotes(unit);
+    }
+    text += "; charts, scores and CSV leave units out.";
+    table.notes.push_back({text, text});
+}
+
 /// Tells of candles whose high is below their low, which have their columns exchanged, or are wrong.
 inline void tell_high_below_low(CandleTable& table, const std::string& file) {
     std::int64_t count = 0;
@@ -186,6 +221,7 @@ inline CandleTable candle_table(totograph::io::Table table, const std::string& f
                                                       totograph::kronos::column_names[i], table.timestamps, file);
         }
     }
+    detail::tell_units(result, table.units, roles);
     result.times = detail::candle_times(table, file);
     result.stamps = std::move(table.timestamps);
     result.clock = std::move(table.clock);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <filesystem>
 #include <string>
@@ -47,9 +48,6 @@ inline void check_options(CandlesCommand& options) {
             "candles reads a column for each number of a candle; leave --series and --value out, and name the column "
             "of symbols with --symbol-column.");
     }
-    if (options.paths_output == "-") {
-        reject("--all-paths needs a file; standard output is for --output -.");
-    }
     const bool has_checkpoint = !options.tokenizer.empty() && !options.predictor.empty();
     const bool has_part = !options.tokenizer.empty() || !options.predictor.empty();
     if (!options.untrained.empty() && has_part) {
@@ -69,10 +67,7 @@ inline void check_options(CandlesCommand& options) {
         (options.holdout || !options.svg.empty() || !options.output.empty() || !options.paths_output.empty())) {
         reject("--backtest prints scores alone; leave --holdout, --svg, --output and --all-paths out.");
     }
-    if (options.svg == "-") {
-        reject("--svg needs a file; standard output is for --output -.");
-    }
-    check_files({{"--output", options.output}, {"--all-paths", options.paths_output}, {"--svg", options.svg}},
+    check_files({{"--output", options.output, true}, {"--all-paths", options.paths_output}, {"--svg", options.svg}},
                 {{"input", options.input}, {"tokenizer", options.tokenizer}, {"predictor", options.predictor}});
     check_draws(options.draw, 1 << 20, "for the likeliest path take --top-k 1");
     if (options.quantiles.empty()) {
@@ -83,6 +78,8 @@ inline void check_options(CandlesCommand& options) {
             reject("--quantiles are between 0 and 1.");
         }
     }
+    std::sort(options.quantiles.begin(), options.quantiles.end());
+    options.quantiles.erase(std::unique(options.quantiles.begin(), options.quantiles.end()), options.quantiles.end());
 }
 
 }  // namespace examples

@@ -62,7 +62,8 @@ std::string csv_of_all(const std::vector<CandleResult>& results, const Format& f
 
 }  // namespace detail
 
-/// The mean and the quantiles of each column, a row a candle.
+/// The mean and the quantiles of each column, a row a candle. Where it is known what came, that stands behind them, and
+/// in the last columns how far off the close was, the same in all rows of a symbol.
 inline std::string bands_csv(const std::vector<CandleResult>& results, const std::vector<double>& levels) {
     return detail::csv_of_all(results, [&](const CandleResult& result) {
         totograph::io::Table table;
@@ -79,6 +80,17 @@ inline std::string bands_csv(const std::vector<CandleResult>& results, const std
             add(name + "_mean", result.forecast->mean(column, result.place));
             for (const double level : levels) {
                 add(name + "_q" + exact_number(level), result.quantile(level, column));
+            }
+            if (result.has_truth()) {
+                add(name + "_truth", result.truth(column));
+            }
+        }
+        if (result.has_truth()) {
+            CandleScore score;
+            score.add(result);
+            table.names.insert(table.names.end(), {"close_mae", "last_close_mae", "close_in_80"});
+            for (const double value : {score.mae(), score.last_mae(), score.coverage()}) {
+                table.columns.emplace_back(result.future.size(), value);
             }
         }
         return totograph::io::format_csv(table);

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <string>
 #include <vector>
@@ -33,6 +34,15 @@ struct CandleResult {
     }
     /// Whether the table holds what came.
     [[nodiscard]] bool has_truth() const { return history + future.size() <= symbol->table.rows(); }
+    /// What came, where the table holds it; NaN in a column that it lacks.
+    [[nodiscard]] std::vector<float> truth(totograph::kronos::Column column) const {
+        const std::vector<float>& values = symbol->table.columns[static_cast<std::size_t>(column)];
+        if (values.empty()) {
+            return std::vector<float>(future.size(), std::numeric_limits<float>::quiet_NaN());
+        }
+        const auto first = values.begin() + static_cast<std::ptrdiff_t>(history);
+        return {first, first + static_cast<std::ptrdiff_t>(future.size())};
+    }
     /// The close of a row of the table.
     [[nodiscard]] double close(std::size_t row) const { return static_cast<double>(symbol->table.columns[3][row]); }
     [[nodiscard]] std::vector<float> quantile(double level, totograph::kronos::Column column) const {
@@ -68,11 +78,17 @@ struct CandleScore {
         count += other.count;
     }
 
+    /// The mean absolute error of the median close.
+    [[nodiscard]] double mae() const { return of_median / static_cast<double>(count); }
+    /// That of repeating the last close.
+    [[nodiscard]] double last_mae() const { return of_last / static_cast<double>(count); }
+    /// The share of closes within the band.
+    [[nodiscard]] double coverage() const { return static_cast<double>(inside) / static_cast<double>(count); }
+
     /// `MAE 2.1, of the last close 2.3; 80% band holds 74%`
     [[nodiscard]] std::string words() const {
-        const auto steps = static_cast<double>(count);
-        return "MAE " + short_number(of_median / steps) + ", of the last close " + short_number(of_last / steps) +
-               "; 80% band holds " + fixed_number(100 * static_cast<double>(inside) / steps, 0) + "%";
+        return "MAE " + short_number(mae()) + ", of the last close " + short_number(last_mae()) + "; 80% band holds " +
+               fixed_number(100 * coverage(), 0) + "%";
     }
 };
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <filesystem>
 #include <string>
 #include <system_error>
@@ -14,6 +15,7 @@ namespace examples::detail {
 struct NamedPath {
     std::string name;
     std::filesystem::path path;  ///< Empty: not given. Of an input, "-" is standard input.
+    bool may_print = false;      ///< Of an output: "-" is standard output.
 };
 
 /// Where a path leads, whether something is there or not.
@@ -48,8 +50,17 @@ inline void check_not_input(const NamedPath& output, const NamedPath& input) {
     }
 }
 
-/// Refuses outputs that would take the place of an input, or of each other. Throws `Error(invalid_argument)`.
+/// Refuses an output at "-" that cannot go to standard output: a file of that name is hardly what was meant.
+inline void check_not_printed(const NamedPath& output) {
+    if (output.path == "-" && !output.may_print) {
+        reject(output.name + " needs a file, and cannot go to standard output; name one (./- is one called '-').");
+    }
+}
+
+/// Refuses outputs that would take the place of an input, or of each other, and those at "-" that cannot be printed.
+/// Throws `Error(invalid_argument)`.
 inline void check_files(const std::vector<NamedPath>& outputs, const std::vector<NamedPath>& inputs) {
+    std::for_each(outputs.begin(), outputs.end(), check_not_printed);
     for (const NamedPath& output : outputs) {
         if (output.path.empty()) {
             continue;

@@ -132,7 +132,7 @@ inline void check_options(Options& options) {
     detail::check_bounds(options.bounds);
     detail::check_columns(options);
     detail::check_quantiles(options);
-    detail::check_files({{"--output", options.output},
+    detail::check_files({{"--output", options.output, true},
                          {"--svg", options.svg},
                          {"--dot", options.dot},
                          {"--explain-html", options.explain_html}},

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <chrono>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
@@ -10,11 +12,14 @@
 #include <utility>
 #include <vector>
 
+#include <totograph/core/error.hpp>
 #include <totograph/forecast/forecast.hpp>
+#include <totograph/forecast/request_parts.hpp>
 #include <totograph/forecast/series.hpp>
 
 #include "../common/exit_codes.hpp"
 #include "../common/format.hpp"
+#include "../common/progress.hpp"
 #include "../common/require_finite.hpp"
 #include "../models/model.hpp"
 #include "bounds.hpp"
@@ -160,24 +165,74 @@ inline totograph::Index columns_in_batch(const SeriesInput& input, const Options
     return options.independent && input.exogenous.empty() ? batch_at_once(model, single_column(input, options)) : 1;
 }
 
+/// Which columns are forecast in one request. `columns` of them are a batch, each by itself (`columns_in_batch`).
+inline std::vector<ColumnGroup> request_groups(const SeriesInput& input, const AnyModel& model,
+                                               totograph::Index columns) {
+    return columns > 1 ? divide_columns(input.targets.size(), static_cast<std::size_t>(columns))
+                       : input_groups(input, model.most());
+}
+
+/// A group of columns as a request, which sees `part`.
+inline totograph::Series request_series(const SeriesInput& part, const ColumnGroup& group, totograph::Index columns) {
+    totograph::Series series = detail::series_view(part);
+    if (columns > 1) {
+        series.batch = std::exchange(series.variates, 1);
+        series.groups = {};
+    }
+    series.first_series = static_cast<std::uint32_t>(group.first);
+    return series;
+}
+
+/// How many of the model's horizons `--extend` puts behind each other at most: of the demo model 100 took 11 to 22 s on
+/// two cores, and what they end with tells nothing of the series any more.
+inline constexpr std::int64_t most_extension = 100;
+
+/// Refuses a horizon beyond that, and says how long it would take, by what a few of the model's own take here. Throws
+/// `Error(no_bucket)`.
+inline void check_extension(const SeriesInput& input, const Options& options, const AnyModel& model,
+                            totograph::Index columns) {
+    const std::int64_t own = model.most().horizon;
+    const std::int64_t most = most_extension * own;
+    if (input.horizon <= most) {
+        return;
+    }
+    const std::vector<ColumnGroup> groups = request_groups(input, model, columns);
+    const SeriesInput part = columns_of(input, groups.front());
+    totograph::Series series = request_series(part, groups.front(), columns);
+    series.future_exogenous = {};
+    totograph::ForecastOptions request = detail::library_options(input, options);
+    constexpr std::int64_t few = 8;  // the history has grown to what the model sees
+    request.horizon = few * own;
+    const std::unique_ptr<AnyForecaster> forecaster = model.forecaster(series, request, options.threads);
+    request.horizon = own;
+    (void)forecaster->forecast(series, request);  // the first one of all takes longer
+    request.horizon = few * own;
+    const auto start = std::chrono::steady_clock::now();
+    (void)forecaster->forecast(series, request);
+    const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count() / few;
+    const std::int64_t steps = totograph::chunk_steps({.horizon = own}, model.patch_size());
+    const std::int64_t chunks = (input.horizon + steps - 1) / steps;
+    throw totograph::Error(
+        totograph::ErrorCode::no_bucket,
+        "--horizon " + count_text(input.horizon) + " takes " + plural(chunks, "forecast") +
+            ", each from the medians of the one before, which is about " +
+            rough_duration(seconds * static_cast<double>(chunks) * static_cast<double>(groups.size())) +
+            " here; --extend goes no further than " + count_text(most) + " steps, " + std::to_string(most_extension) +
+            " times as far as the model forecasts at once. Ask for fewer, or forecast longer steps, such "
+            "as hours in place of minutes.");
+}
+
 /// Forecasts the input with a model, group by group where it has more columns than the model takes at once.
 /// @param columns  how many of them are a batch, each by itself (`columns_in_batch`)
 inline ForecastResult forecast_groups(const SeriesInput& input, const Options& options, const AnyModel& model,
                                       totograph::Index columns, const StageReport& report) {
     const totograph::ForecastOptions request = detail::library_options(input, options);
-    const auto in_batch = static_cast<std::size_t>(columns);
-    const std::vector<ColumnGroup> groups =
-        in_batch > 1 ? divide_columns(input.targets.size(), in_batch) : input_groups(input, model.most());
+    const std::vector<ColumnGroup> groups = request_groups(input, model, columns);
     std::unique_ptr<AnyForecaster> forecaster;
     ForecastResult result;
     for (const ColumnGroup& group : groups) {
         const SeriesInput part = columns_of(input, group);
-        totograph::Series series = detail::series_view(part);
-        if (in_batch > 1) {
-            series.batch = std::exchange(series.variates, 1);
-            series.groups = {};
-        }
-        series.first_series = static_cast<std::uint32_t>(group.first);
+        const totograph::Series series = request_series(part, group, columns);
         if (forecaster == nullptr) {
             forecaster = model.forecaster(series, request, options.threads);  // the first group is the largest
         }
@@ -185,13 +240,20 @@ inline ForecastResult forecast_groups(const SeriesInput& input, const Options& o
                "forecasting " + plural(input.horizon, "step") + detail::part_words(group, input, groups.size()),
                groups.size() == 1 ? -1 : static_cast<double>(group.first) / static_cast<double>(input.targets.size()));
         const totograph::Forecast forecast = forecaster->forecast(series, request);
-        require_finite(forecast);
+        require_finite(forecast, input.horizon > model.most().horizon);
         detail::append(result, detail::summary(forecast, part, options));
     }
     return result;
 }
 
-/// The same with a checkpoint's model.
+/// The same with a checkpoint's model, which is opened only for a horizon that is refused.
+inline void check_extension(const SeriesInput& input, const Options& options, const CheckpointModel& found) {
+    if (input.horizon > most_extension * found.most.horizon) {
+        check_extension(input, options, *open_model(found), columns_in_batch(input, options, found));
+    }
+}
+
+/// Forecasts the input with a checkpoint's model.
 inline ForecastResult run_forecast(const SeriesInput& input, const Options& options, const CheckpointModel& found,
                                    const StageReport& report) {
     report(Stage::checkpoint, "reading the weights", -1);

@@ -129,11 +129,20 @@ inline void check_unit(const std::string& name, const std::string& unit, const t
                                         ", the unit of their first row; write both in one");
 }
 
+/// Why a series has no score; empty where the table has its column. With `targets`, the table has these alone.
+inline std::string unread_words(const totograph::io::Table& table, const std::vector<std::string>& targets,
+                                const std::string& series) {
+    if (column_of(table, series)) {
+        return "";
+    }
+    return targets.empty() ? "not scored, for the file has no such column" : "not scored, for --targets leaves it out";
+}
+
 inline std::string score_line(const totograph::serve::AccuracyEntry& entry, std::size_t steps, double band,
-                              bool has_series) {
+                              const std::string& unread) {
     std::string line = printable(entry.group) + ": ";
-    if (!has_series) {
-        return line + "not scored, for the file has no such column\n";
+    if (!unread.empty()) {
+        return line + unread + "\n";
     }
     if (entry.window == 0) {
         return line + "none of " + plural(static_cast<std::int64_t>(steps), "step") + " has come yet\n";
@@ -154,7 +163,9 @@ inline std::string score_line(const totograph::serve::AccuracyEntry& entry, std:
 /// their times, series by name. Throws `Error` (`invalid_file`) for a file that no forecast has written.
 /// @param text  the file that `--output` wrote
 /// @param name  what messages call it
-inline std::string score_last(std::string_view text, const std::string& name, const totograph::io::Table& table) {
+/// @param targets  the columns that the table was limited to; empty: none, it has all
+inline std::string score_last(std::string_view text, const std::string& name, const totograph::io::Table& table,
+                              const std::vector<std::string>& targets = {}) {
     totograph::io::CsvRecords records(text, name, ',');
     std::vector<totograph::io::CsvField> record;
     if (!records.next(record)) {
@@ -204,7 +215,7 @@ inline std::string score_last(std::string_view text, const std::string& name, co
     std::string lines;
     for (const totograph::serve::AccuracyEntry& entry : accuracy.read()) {
         lines += detail::score_line(entry, steps[entry.group], columns.band(),
-                                    detail::column_of(table, entry.group).has_value());
+                                    detail::unread_words(table, targets, entry.group));
     }
     return lines;
 }

@@ -8,6 +8,7 @@
 
 #include <totograph/version.hpp>
 
+#include "../common/check_files.hpp"
 #include "../common/command_line_parts.hpp"
 #include "options.hpp"
 
@@ -60,6 +61,7 @@ inline std::optional<Options> parse_command_line(int argument_count, const char*
     }
     options.mode = totograph::serve::mode_of(mode, "--execution-mode");
     detail::check_threads(options.threads);
+    detail::check_files({{"--json", options.json}}, {});
     return options;
 }
 

@@ -36,7 +36,7 @@ inline void check_options(const VlmCommand& options) {
                    ? "Name the folder of a checkpoint with --checkpoint, or try the program with --untrained MODEL."
                    : no_checkpoint_beside_untrained);
     }
-    check_files({{"--output", options.output}},
+    check_files({{"--output", options.output, true}},
                 {{"input", options.input}, {"pixels", options.pixels}, {"checkpoint", options.checkpoint}});
     check_at_least(options.new_tokens, 1, "--new-tokens");
     check_at_least(options.end_token, -1, "--end-token");

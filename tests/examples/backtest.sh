@@ -35,7 +35,16 @@ cmp whole.csv threads.csv || fail "the number of threads changes nothing"
 awk 'NR == 1 { print $0 ",late,last" } NR > 1 { print $0 "," (NR > 300 ? NR : "") "," (NR > 400 ? 7 : "") }' \
     series.csv > late.csv
 late=(late.csv "${forty[@]:1}")
-"$program" "${late[@]}" --csv late_scores.csv > /dev/null
+"$program" "${late[@]}" --csv late_scores.csv --svg late.svg > late.txt 2> notes.txt
+for told in notes.txt late.txt; do
+    grep -q "1 of 5 series has no window that can be scored, and is left out of the means: 'last'" "$told" ||
+        fail "a series without a score is named: $(cat "$told")"
+done
+grep -q '5 series (1 without a score)' late.svg || fail "the drawing counts series without a score"
+refuses 3 "No window of any series can be scored" "${late[@]}" --columns last
+for output in --csv --svg --journal; do
+    refuses 2 "$output needs a file, and cannot go to standard output" "${forty[@]}" "$output" -
+done
 scored="$(awk -F, '$2 == "late" && $3 == 4 { print $4 }' late_scores.csv)"
 [[ "$scored" -gt 5 && "$scored" -lt 20 ]] || fail "a late series is scored where it is known: $scored windows"
 grep -q '^series,last,4,0,' late_scores.csv || fail "a series without any history is not scored"

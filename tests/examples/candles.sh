@@ -42,10 +42,25 @@ head -161 more.csv | cmp - paths.csv || fail "more paths begin with the same one
 cmp -s bands.csv other.csv && fail "another seed has other paths"
 "$program" candles.csv "${model[@]}" --horizon 8 --holdout > holdout
 grep -q 'of the last close' holdout || fail "a holdout is scored"
+# Without a chart it is scored in words, and in the CSV beside what came.
+"$program" candles.csv "${model[@]}" --horizon 8 --holdout --no-chart --output hidden.csv > words
+grep -q '^candles  MAE .* of the last close .* 80% band holds' words || fail "a holdout without a chart is scored: $(cat words)"
+"$program" candles.csv "${model[@]}" --horizon 8 --holdout --output - | cmp - hidden.csv || fail "the CSV tells it by itself"
+head -1 hidden.csv | grep -q 'close_q0.9,close_truth,.*,close_mae,last_close_mae,close_in_80$' || fail "names of what came"
+# Columns 2 to 25: of each column the mean, two quantiles and what came.
+cmp <(awk -F, 'NR > 1 { print $1 "," $5 "," $9 "," $13 "," $17 "," $21 }' hidden.csv) \
+    <(tail -8 candles.csv | awk -F, '{ print $1 "," $2 + 0 "," $3 + 0 "," $4 + 0 "," $5 + 0 "," $6 }') || fail "what came"
+last="$(tail -9 candles.csv | head -1 | cut -d, -f5)"
+awk -F, -v last="$last" 'NR > 1 { sum += $17 > last ? $17 - last : last - $17; told = $27 }
+    END { exit !(told > 0 && (told / (sum / 8) - 1) ^ 2 < 1e-8) }' hidden.csv || fail "the last close is off by that"
 cut -d, -f1-5 candles.csv > prices.csv
 "$program" prices.csv "${model[@]}" --output - > /dev/null 2> note
 grep -q "no column 'volume'" note || fail "a missing volume is told"
 awk -F, 'NR > 1 { for (i = 2; i <= NF; ++i) if (length($i) > 15) exit 1 }' bands.csv || fail "floats are short"
+awk -F, 'NR == 1 { print } NR > 1 { print $1 ",$" $2 ",$" $3 ",$" $4 ",$" $5 "," $6 "K" }' candles.csv > units.csv
+"$program" units.csv "${model[@]}" --output - > /dev/null 2> note
+grep -q "of open, high, low and close are in '\$', those of volume are in 'K'; charts, scores and CSV leave units out" note ||
+    fail "units are told: $(cat note)"
 
 # Files as providers write them, and as hands leave them, are forecast alike, and notes tell what was done.
 quick=("${model[@]}" --context 32 --horizon 2 --paths 2 --output -)
@@ -76,13 +91,13 @@ grep -q '█' both || fail "the chart has candles that fall"
 [[ "$(grep -c 'class="panel"' both.svg)" -eq 2 ]] || fail "the picture has a panel for each symbol"
 if command -v xmllint > /dev/null; then xmllint --noout both.svg || fail "the picture is XML"; fi
 # A symbol alone has the candles that it has beside others, if it is the first one.
-"$program" oil.csv "${model[@]}" --horizon 6 --symbols WTI --output alone.csv --holdout --quiet --no-chart
+"$program" oil.csv "${model[@]}" --horizon 6 --symbols WTI --output alone.csv --holdout --quiet --no-chart > /dev/null
 head -1 alone.csv | grep -q '^symbol,time,open_mean' || fail "a symbol that was chosen has the columns of several"
 grep '^WTI,' both.csv | cmp - <(tail -n +2 alone.csv) || fail "a symbol does not depend on others"
 mkdir -p folder
 cut -d, -f1,3- wti.csv > folder/WTI.csv
 sed '1!{/,Brent,/!d}' "$oil" | cut -d, -f1,3- | gzip > folder/Brent.csv.gz
-"$program" folder "${model[@]}" --horizon 6 --output folder.csv --holdout --quiet --no-chart
+"$program" folder "${model[@]}" --horizon 6 --output folder.csv --holdout --quiet --no-chart > /dev/null
 cut -d, -f1 folder.csv | uniq | tr '\n' ' ' | grep -qx 'symbol Brent WTI ' || fail "a folder has a file for each symbol"
 "$program" folder "${model[@]}" --horizon 6 --symbols WTI --output - --holdout --quiet | cmp - alone.csv ||
     fail "a folder holds the same"
@@ -101,7 +116,11 @@ refuses 3 "holds no file whose name ends in .csv" empty "${model[@]}"
 refuses 3 "before the 600 that are hidden" oil.csv "${model[@]}" --horizon 60 --backtest 10
 refuses 2 "--backtest prints scores alone" oil.csv "${model[@]}" --backtest 2 --holdout
 
-refuses 2 "all-paths needs a file" candles.csv "${model[@]}" --all-paths -
+for output in --all-paths --svg; do
+    refuses 2 "$output needs a file, and cannot go to standard output" candles.csv "${model[@]}" "$output" -
+done
+"$program" candles.csv "${quick[@]}" --quantiles 0.9,0.5,0.1,0.5,0.50 | head -1 |
+    grep -q '^time,open_mean,open_q0.1,open_q0.5,open_q0.9,high_mean' || fail "each quantile once, in order"
 cut -d, -f1-4 candles.csv > bad.csv
 refuses 3 "no column of numbers 'close'" bad.csv "${model[@]}"
 awk 'NR == 9 { sub(/,[0-9.]*,/, ",abc,") } { print }' candles.csv > bad.csv

@@ -59,6 +59,42 @@ grep -Eq "^co2_ppm: 12 of 24 steps came, MAE [0-9.]+, RMSE [0-9.]+, bias -?[0-9.
 "$program" "$data/climate.csv" --targets co2_ppm --horizon 24 --no-chart --score-last last.csv > scores.txt
 grep -q "^co2_ppm: none of 24 steps has come yet$" scores.txt || fail "what has not come is not scored: $(cat scores.txt)"
 refuses 2 "would mix with the CSV" earlier.csv --score-last last.csv --output -
+# What was forecast then, and is not read now, is told from what the file lacks.
+awk 'BEGIN { print "date,a,b"; for (day = 1; day < 31; ++day) printf "2024-01-%02d,%d,%d\n", day, day % 7, day % 5 }' > two.csv
+head -n 25 two.csv | "$program" - --horizon 4 --no-chart --output last.csv --quiet
+"$program" two.csv --horizon 4 --no-chart --targets b --score-last last.csv > scores.txt
+grep -q "^a: not scored, for --targets leaves it out$" scores.txt || fail "what was not read: $(cat scores.txt)"
+grep -q "^b: 4 of 4 steps came" scores.txt || fail "what was read is scored: $(cat scores.txt)"
+
+# No file is called "-", but where that is said in full.
+for output in --svg --dot --explain-html; do
+    refuses 2 "$output needs a file, and cannot go to standard output" two.csv "$output" -
+done
+"$program" two.csv --horizon 4 --no-chart --svg ./-
+grep -q '</svg>' ./- || fail "./- is a file"
+rm ./-
+
+# Dates that begin with their year, whatever is said; and no clock at all.
+refuses 3 "begin with the year, and are not with the day first (--date-format dmy)" two.csv --date-format dmy
+awk -F, 'NR > 1 { $1 = "2024-01-05" } { print $1 "," $2 "," $3 }' two.csv > day.csv
+"$program" day.csv --horizon 4 --no-chart 2> message
+grep -q "Column 'date' has one time in all rows, '2024-01-05', and is left out" message || fail "one date: $(cat message)"
+refuses 3 "All 30 rows of the file 'day.csv' have one time, '2024-01-05'" day.csv --time date
+
+# Series of unequal lengths below each other, with a number and with nothing that names them.
+awk 'BEGIN {
+    print "date,store,sold"
+    for (store = 1; store < 3; ++store) {
+        for (day = store == 1 ? 1 : 20; day < 32; ++day) printf "2024-01-%02d,%d,%d\n", day, store, 100 * store + day
+    }
+}' > stores.csv
+refuses 3 "43 rows at 31 times: several series stand below each other" stores.csv
+grep -qF -- "(--series store --value sold)" message || fail "the options that help: $(cat message)"
+"$program" stores.csv --series store --value sold --horizon 4 --output stores_out.csv --no-chart
+cut -d, -f2 stores_out.csv | uniq | tr '\n' ' ' | grep -qx 'series 1 2 ' || fail "the options help"
+cut -d, -f1,3 stores.csv > nameless.csv
+expect 3 "12 of them together with other values" "$program" nameless.csv
+grep -qF -- "--series COLUMN" message || fail "the option that helps: $(cat message)"
 
 # Counts are not below zero: a note says so, --min clips them, and what is clipped needs no note.
 awk 'BEGIN { print "count"; for (row = 0; row < 300; ++row) print row % 11 == 3 ? 9 : row % 7 == 2 ? 4 : 0 }' > counts.csv
@@ -114,6 +150,9 @@ notes series.csv --targets wave --no-chart --samples 300 --horizon 20 --output m
 notes series.csv --targets wave --no-chart --samples 8 --horizon 340 --extend --output extended.csv
 grep -q 'at most 336 steps ahead; what lies beyond is forecast from its own medians' notes || fail "$(cat notes)"
 [[ "$(wc -l < extended.csv)" -eq 341 ]] || fail "an extended forecast is as long as it should be"
+refuses 5 "takes 2,977 forecasts, each from the medians of the one before, which is about" \
+    series.csv --targets wave --horizon 1000000 --extend --quiet
+refuses 5 "goes no further than 33,600 steps" series.csv --targets wave --horizon 33601 --extend --quiet --explain-html page.html
 "$program" series.csv --targets wave --explain > explained.txt
 TOTOGRAPH_LOGS=all "$program" series.csv --targets wave --samples 300 --horizon 340 --extend --table > logged.txt 2>&1
 grep -q '^\[totograph:sizes\] a horizon of 340 steps goes on' logged.txt || fail "logs tell sizes: $(cat logged.txt)"

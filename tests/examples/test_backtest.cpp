@@ -4,6 +4,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cmath>
@@ -406,6 +407,49 @@ TEST_CASE("two runs do not share a journal") {
     const JournalPath file("test_journal_shared");
     const Journal journal(file.path(), "key");
     CHECK(has(refusal([&] { Journal(file.path(), "key"); }), "in use by another run"));
+}
+
+TEST_CASE("series without a window that can be scored are told, and refused where there are no others") {
+    Options options;
+    options.horizons = {10};
+    totograph::io::Table table = table_of(100, 4);
+    std::fill(table.columns[1].begin(), table.columns[1].begin() + 90, gap);  // known in the last window's steps alone
+    std::fill(table.columns[2].begin() + 20, table.columns[2].end(), gap);    // known before the first window alone
+    table.columns[3] = table.columns[1];
+    table.columns[3][89] = 7;  // known before the last window too
+    const Plan plan = make_plan(table, Timeline(), options, 2);
+    CHECK(plan.unscored == std::vector<std::size_t>{1, 2});
+    REQUIRE(plan.notes.size() == 1);
+    CHECK(
+        plan.notes[0] ==
+        "2 of 4 series have no window that can be scored, and are left out of the means: 'series 1' and 'series 2'. A "
+        "window needs a value in the rows that its forecast sees and one in its steps.");
+    options.windows = 1;
+    options.context = 5;
+    table.columns[0][89] = gap;
+    std::fill(table.columns[0].begin() + 85, table.columns[0].begin() + 90, gap);  // all that a forecast sees
+    CHECK(make_plan(table, Timeline(), options, 2).unscored == std::vector<std::size_t>{0, 1, 2});
+    table.columns[3][89] = gap;
+    CHECK(
+        refusal([&] { make_plan(table, Timeline(), options, 2); }) ==
+        "No window of any series can be scored: one needs a value in the 5 rows before it and one in its 10 steps. Use "
+        "a smaller --horizon or --stride, more --windows or a longer --context.");
+}
+
+TEST_CASE("the report names the first series without a score, by horizon") {
+    const Score known{.steps = 1, .scale = 1, .magnitude = 1, .model = {1, 1, {}}, .naive = {1, 1, {}}};
+    AllScores scores(6, {{Score{}}, {Score{}}});
+    scores[0] = {{known}, {known}};
+    scores[1] = {{Score{}}, {known}};
+    const std::string text = report_table(report_rows(scores, {"a", "b", "c", "d", "e", "f"}, {4, 8}), 1);
+    CHECK(has(text,
+              "  5 of 6 series have no window that can be scored, and are left out of the means: 'b', 'c', 'd' and 2 "
+              "more.\n"));
+    CHECK(has(text,
+              "  4 of 6 series have no window that can be scored, and are left out of the means: 'c', 'd', 'e' and 1 "
+              "more.\n"));
+    scores.assign(1, {{known}, {known}});
+    CHECK(!has(report_table(report_rows(scores, {"a"}, {4, 8}), 1), "no window"));
 }
 
 TEST_CASE("the report has a row for each series and one for all, by horizon") {

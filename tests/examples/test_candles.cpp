@@ -156,6 +156,15 @@ TEST_CASE("candles whose high is below their low are told, and taken as they are
     CHECK(table.columns[2][1] == 4);
 }
 
+TEST_CASE("units are told, which nothing that is written has") {
+    CHECK(texts_of(table_of("Date,Open,High,Low,Close/Last,Vol.\n2024-03-07,$1,$3,$0.5,2\xe2\x82\xac,10K\n"
+                            "2024-03-08,$2,$4,$1,3\xe2\x82\xac,20K\n")) ==
+          std::vector<std::string>{"The numbers of open, high and low are in '$', those of close are in "
+                                   "'\xe2\x82\xac', those of volume are in 'K'; charts, scores and CSV leave units "
+                                   "out."});
+    CHECK(examples::detail::list_words({"close"}) == "close");
+}
+
 TEST_CASE("each note of the reader is told once, for all symbols") {
     const std::string comma = "Date;Open;High;Low;Close\n2024-03-08;2,5;4;1;3\n2024-03-07;1,5;3;0,5;2\n";
     std::vector<Symbol> symbols;
@@ -206,4 +215,15 @@ TEST_CASE("options of candles that contradict each other") {
     }
     CHECK(has(refused({"--untrained", "mini", "--output", "x", "--all-paths", "./x"}),
               "--output and --all-paths are the same file"));
+    CHECK(has(refused({"--untrained", "mini", "--svg", "-"}), "--svg needs a file"));
+    CHECK(has(refused({"--untrained", "mini", "--quantiles", "0.1,1.1"}), "between 0 and 1"));
+}
+
+TEST_CASE("quantiles are sorted, each once") {
+    const std::vector<const char*> arguments{"candles", "a.csv",       "--untrained",
+                                             "mini",    "--quantiles", "0.9,0.5,0.1,0.50"};
+    std::ostringstream out;
+    const auto options = parse_candles_command(static_cast<int>(arguments.size()), arguments.data(), out);
+    REQUIRE(options.has_value());
+    CHECK(options->quantiles == std::vector<double>{0.1, 0.5, 0.9});
 }

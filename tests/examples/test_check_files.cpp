@@ -66,6 +66,12 @@ TEST_CASE("two outputs are two files") {
 }
 
 TEST_CASE("standard output and standard input are no files") {
-    CHECK(refused({{"--output", "-"}}, {{"input", "-"}}).empty());
+    CHECK(refused({{"--output", "-", true}}, {{"input", "-"}}).empty());
     CHECK(refused({{"--output", "x.csv"}}, {{"input", "-"}}).empty());
+}
+
+TEST_CASE("an output that cannot be printed is no file called -") {
+    CHECK(refused({{"--output", "-", true}, {"--svg", "-"}}, {{"input", "-"}}) ==
+          "--svg needs a file, and cannot go to standard output; name one (./- is one called '-').");
+    CHECK(refused({{"--svg", "./-"}}, {{"input", "-"}}).empty());
 }

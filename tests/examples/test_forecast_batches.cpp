@@ -16,6 +16,7 @@
 #include "forecast/series_input.hpp"
 #include "models/model.hpp"
 #include "serve/tuning/costly_backends.hpp"
+#include "support/refusal.hpp"
 
 // Columns that do not see each other, side by side as variates or as a batch.
 
@@ -62,6 +63,23 @@ TEST_CASE("a batch of columns has the forecasts of the columns, in their order")
     CHECK(found.mean == std::vector<double>{100, 100, 101, 101, 102, 102, 103, 103, 104, 104, 105, 105, 106, 106});
     CHECK(found.mean == expected.mean);
     CHECK(found.median == expected.median);
+}
+
+TEST_CASE("a horizon of very many forecasts is refused, with how long it would take") {
+    const RepeatingModel model;
+    Options options;
+    options.samples = 5;
+    SeriesInput input = columns(7);
+    input.horizon = 100 * 16;
+    CHECK_NOTHROW(check_extension(input, options, model, 1));
+    CHECK(model.asked.empty());  // what is not refused costs nothing
+    input.horizon = 100 * 16 + 1;
+    const std::string sentence = refusal([&] { check_extension(input, options, model, 1); });
+    CHECK(
+        sentence.starts_with("--horizon 1,601 takes 101 forecasts, each from the medians of the one before, which is "
+                             "about "));
+    CHECK(sentence.find(" s here; --extend goes no further than 1,600 steps, 100 times") != std::string::npos);
+    CHECK(model.asked.size() == 2);  // one that warms up, and one that is measured
 }
 
 TEST_CASE("what a device is compiled for is what its requests may hold") {

@@ -45,6 +45,17 @@ TEST_CASE("an earlier forecast is scored where its steps have come") {
           "gone: not scored, for the file has no such column\n");
 }
 
+TEST_CASE("a series that --targets leaves out is told from one that the file lacks") {
+    const std::string last = "time,series,mean\n11:00,cpu,22\n11:00,\"a,b\",2\n";
+    totograph::io::Table one = table();
+    one.names.pop_back();
+    one.columns.pop_back();
+    CHECK(score_last(last, "last.csv", one, {"cpu"}) ==
+          "a,b: not scored, for --targets leaves it out\ncpu: 1 of 1 step came, MAE 2, RMSE 2, bias 2\n");
+    CHECK(score_last(last, "last.csv", one) ==
+          "a,b: not scored, for the file has no such column\ncpu: 1 of 1 step came, MAE 2, RMSE 2, bias 2\n");
+}
+
 TEST_CASE("a step that has not come is told from a column that is not there") {
     CHECK(score_last("time,series,mean\n14:00,cpu,42\n", "last.csv", table()) == "cpu: none of 1 step has come yet\n");
 }

@@ -76,6 +76,7 @@ refuses 2 "--threads must be at least 0" --threads -1
 refuses 6 "cannot be written" --json missing/report.json
 TOTOGRAPH_LOGS=all in_order '^warning +TOTOGRAPH_LOGS' 'The topic sizes writes a line for each request'
 grep -i bucket found.txt report.json && fail "a person never reads that word"
+expect 2 "--json needs a file, and cannot go to standard output" "$program" --json -
 "$program" --help > help.txt
 grep -q -- --execution-mode help.txt || fail "--help lists the options"
 echo "verify behaves."
