@@ -172,15 +172,13 @@ public:
 private:
     /// The state of bounds; null where no program has one.
     [[nodiscard]] const std::int32_t* bounds() const noexcept {
-        constexpr const auto* entry = Layout::bounds();
-        if constexpr (entry == nullptr) {
-            return nullptr;
-        } else {
+        if constexpr (Layout::has_bounds) {
             static_assert(!States::writes_bounds,
                           "totograph: a program writes the state of bounds, which kernels of the CUDA executor read "
                           "while those before them run.");
-            return reinterpret_cast<const std::int32_t*>(
-                data() + States::offset(static_cast<std::size_t>(entry - &Layout::entries[0])));
+            return reinterpret_cast<const std::int32_t*>(data() + States::offset(Layout::bounds_place));
+        } else {
+            return nullptr;
         }
     }
 

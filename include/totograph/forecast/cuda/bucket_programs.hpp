@@ -126,8 +126,8 @@ protected:
     static constexpr bool runs_apart = totograph::runs_apart<Model, bucket>;
     /// Of programs that run apart: the request with which a forecast ends, beside the inputs of what may still run.
     static constexpr std::size_t end_request_bytes = [] {
-        const auto* const entry = Executor::Layout::find(states::request);
-        return runs_apart && entry != nullptr ? entry->bytes() : 0;
+        constexpr std::size_t place = Executor::Layout::place_of(states::request);
+        return runs_apart && place < Executor::Layout::count ? Executor::Layout::entries[place].bytes() : 0;
     }();
 
     /// How often each program runs for a horizon.

@@ -17,19 +17,18 @@ namespace totograph::cuda {
 /// @tparam Executor  of programs that run one after the other
 template <class Executor>
 class ObservedInput {
-    static constexpr const auto* entry = Executor::Layout::find(states::observed);
+    static constexpr std::size_t place = Executor::Layout::place_of(states::observed);
+    static constexpr bool has_marks = Executor::Layout::has(states::observed);
     /// Bytes of all inputs from which on it pays: with 233 KiB `readme_22m` of `bench_cuda_toto2` takes 0.332 ms for
     /// 0.342 (H200). With few, one copy in the graph takes less than a call.
     static constexpr std::size_t least_bytes = 131072;
 
 public:
     /// Where the marks lie among the inputs.
-    static constexpr std::size_t begin =
-        entry == nullptr ? 0
-                         : Executor::States::offset(static_cast<std::size_t>(entry - &Executor::Layout::entries[0]));
-    static constexpr std::size_t end = entry == nullptr ? 0 : begin + entry->bytes();
+    static constexpr std::size_t begin = has_marks ? Executor::States::offset(place) : 0;
+    static constexpr std::size_t end = has_marks ? begin + Executor::Layout::entries[place].bytes() : 0;
     /// Whether a forecast's call copies the inputs, and not its graph: what is there stays.
-    static constexpr bool is_kept = entry != nullptr && !Executor::States::writes_inputs &&
+    static constexpr bool is_kept = has_marks && !Executor::States::writes_inputs &&
                                     end <= Executor::States::input_bytes &&
                                     Executor::States::input_bytes >= least_bytes;
 

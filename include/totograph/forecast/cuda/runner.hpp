@@ -251,11 +251,10 @@ private:
         }
         /// The copy of the request, and its result.
         void end(cudaStream_t stream) const {
-            constexpr const auto* entry = Executor::Layout::find(states::request);
-            constexpr std::size_t offset =
-                Executor::States::offset(static_cast<std::size_t>(entry - &Executor::Layout::entries[0]));
-            static_assert(entry->bytes() == Base::end_request_bytes);
-            runner->inputs_.copy(runner->executor_, stream, offset, entry->bytes(),
+            constexpr std::size_t place = Executor::Layout::place_of(states::request);
+            constexpr std::size_t offset = Executor::States::offset(place);
+            static_assert(Executor::Layout::entries[place].bytes() == Base::end_request_bytes);
+            runner->inputs_.copy(runner->executor_, stream, offset, Base::end_request_bytes,
                                  Executor::States::input_bytes - offset);
             runner->collect_on(stream);
         }

@@ -80,8 +80,9 @@ public:
                     const auto floats = some.floats();
 #pragma unroll
                     for (int i = 0; i < run; ++i) {
-                        query_[half][first + i] =
-                            precision == Precision::tf32 ? as_tf32(floats.lane[i]) : __float_as_uint(floats.lane[i]);
+                        // Suffixes are multiplied without tensor cores.
+                        query_[half][first + i] = precision == Precision::tf32 ? rounded_to_tf32(floats.lane[i])
+                                                                               : __float_as_uint(floats.lane[i]);
                     }
                 }
             }

@@ -58,14 +58,22 @@ __device__ __forceinline__ void exchange_between_threads(Word& first, Word& seco
     (is_second ? first : second) = received;
 }
 
-/// A number to be multiplied as tf32: half a unit of tf32 more, so that tensor cores, which cut off the bits that tf32
-/// lacks, take it rounded to the nearest (halves away from zero). NaN stays NaN. Of `cvt.rna.tf32.f32` nvcc makes four
-/// instructions of a slower pipe for compute capability 9.0.
+/// The bits of a float that tf32 has: tensor cores cut off the others.
+inline constexpr std::uint32_t tf32_bits = 0xffffe000U;
+
+/// A number for tensor cores alone: half a unit of tf32 more, so that they take it rounded to the nearest (halves away
+/// from zero; denormal numbers towards zero). NaN stays NaN. `cvt.rna.tf32.f32` takes nvcc 13.0 twice the instructions
+/// for compute capability 9.0.
 __device__ __forceinline__ std::uint32_t as_tf32(float value) {
     constexpr std::uint32_t sign_and_exponent = 0xff800000U;
     constexpr float half_unit = 0x1p-11F;
     const float power = __uint_as_float(__float_as_uint(value) & sign_and_exponent);
     return __float_as_uint(__fmaf_rn(power, half_unit, value));
+}
+
+/// The same with the other bits cleared: a number that is rounded for all.
+__device__ __forceinline__ std::uint32_t rounded_to_tf32(float value) {
+    return as_tf32(value) & tf32_bits;
 }
 
 /// A number rounded to tf32, and what rounding left, of which tensor cores cut off the last bits: 22 bits of it. Their
@@ -76,10 +84,9 @@ struct Tf32Parts {
     std::uint32_t rest;
 
     static __device__ __forceinline__ Tf32Parts of(float value) {
-        constexpr std::uint32_t kept = 0xffffe000U;
         constexpr std::uint32_t half_unit = 0x1000U;
         // This may make something else of NaN; the rest is NaN then.
-        const std::uint32_t large = (__float_as_uint(value) + half_unit) & kept;
+        const std::uint32_t large = (__float_as_uint(value) + half_unit) & tf32_bits;
         return {large, __float_as_uint(value - __uint_as_float(large))};
     }
 };

@@ -30,10 +30,10 @@ __device__ __forceinline__ std::uint32_t pair_of(const Pack<BFloat16, 8>& pack, 
 }
 
 /// An input as a tensor core takes it, and one that is so already.
-__device__ __forceinline__ std::uint32_t rounded_to_tf32(float value) {
+__device__ __forceinline__ std::uint32_t for_tensor_cores(float value) {
     return as_tf32(value);
 }
-__device__ __forceinline__ std::uint32_t rounded_to_tf32(std::uint32_t rounded) {
+__device__ __forceinline__ std::uint32_t for_tensor_cores(std::uint32_t rounded) {
     return rounded;
 }
 
@@ -103,7 +103,7 @@ struct Arithmetic<Precision::tf32> {
         Pack<Kept, lane_k> rounded;
 #pragma unroll
         for (int i = 0; i < lane_k; ++i) {
-            rounded.lane[i] = rounded_to_tf32(input.lane[i]);
+            rounded.lane[i] = for_tensor_cores(input.lane[i]);
         }
         return rounded;
     }
@@ -112,8 +112,9 @@ struct Arithmetic<Precision::tf32> {
     struct Rows {
         std::uint32_t part[4];
         __device__ __forceinline__ Rows(const Pack<Input, lane_k>& low, const Pack<Input, lane_k>& high, int step)
-            : part{rounded_to_tf32(low.lane[step * 2]), has_high ? rounded_to_tf32(high.lane[step * 2]) : 0U,
-                   rounded_to_tf32(low.lane[step * 2 + 1]), has_high ? rounded_to_tf32(high.lane[step * 2 + 1]) : 0U} {}
+            : part{for_tensor_cores(low.lane[step * 2]), has_high ? for_tensor_cores(high.lane[step * 2]) : 0U,
+                   for_tensor_cores(low.lane[step * 2 + 1]),
+                   has_high ? for_tensor_cores(high.lane[step * 2 + 1]) : 0U} {}
     };
 
     template <class Rows>
@@ -139,8 +140,8 @@ private:
 };
 
 /// f32 by tensor cores: a product is three of tf32, without that of the two rests. Tensor cores cut off what they add
-/// up where others round, so they add the products of a chunk alone. One row is multiplied without tensor cores: to cut
-/// numbers into parts takes longer.
+/// up where others round, so they add the products of a chunk at most. One row is multiplied without tensor cores: to
+/// cut numbers into parts takes longer.
 template <>
 struct Arithmetic<Precision::f32> {
     using Weight = float;
