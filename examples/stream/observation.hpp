@@ -45,6 +45,7 @@ public:
         set_variates();
         needs_header_ = columns_.all.empty();
     }
+    explicit ObservationReader(const Options&& temporary) = delete;
     ObservationReader(const ObservationReader&) = delete;
     ObservationReader& operator=(const ObservationReader&) = delete;
     ~ObservationReader() = default;

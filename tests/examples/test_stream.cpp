@@ -630,7 +630,8 @@ TEST_CASE("columns of text are told by the first lines, and cost none of them") 
     CHECK(early.rows.size() == 3);
     CHECK(has(early.notes, "Column 'remark' holds text"));
     // A column that is blank in the first lines may hold anything later; no line is lost by that.
-    ObservationReader late{Options{}};
+    const Options open;
+    ObservationReader late{open};
     late.read_head({"load,fan,remark", "1,,", "2,,"});
     std::string problem;
     for (const char* line : {"1,,", "2,,", "3,,restart", "4,,resize"}) {

@@ -72,6 +72,7 @@ def quantile(level):
 '''
 
 FORECASTER = '''
+import math
 import types
 import line
 from torch import Tensor
@@ -81,8 +82,11 @@ class TotoForecaster:
         assert model == "the model"
     def forecast(self, inputs, prediction_length, num_samples, samples_per_batch):
         values = inputs.series[0, 0].tolist()
-        assert len(values) == 512 and all(value == value for value in values)
-        assert inputs.seen[0, 0].tolist().count(True) > 256
+        seen = inputs.seen[0, 0].tolist()
+        known = [value for value, is_known in zip(values, seen) if is_known]
+        level = math.fsum(known) / len(known)
+        assert len(values) == 512 and len(known) > 256
+        assert all(is_known or math.isclose(value, level) for value, is_known in zip(values, seen)), "the mean is in gaps"
         mean = line.mean(values, prediction_length)
         draws = [(i + 0.5) / num_samples for i in range(num_samples or 0)]
         samples = [[value + line.quantile(draw) for draw in draws] for value in mean]
@@ -117,11 +121,14 @@ import sys
 
 parser = argparse.ArgumentParser()
 parser.add_argument("file")
-for name in ("targets", "checkpoint", "context", "horizon", "samples", "seed", "quantiles", "output"):
-    parser.add_argument("--" + name)
+for name in ("targets", "checkpoint", "context", "horizon", "samples", "output"):
+    parser.add_argument("--" + name, required=True)
+parser.add_argument("--seed", choices=["1"], required=True)
+parser.add_argument("--quantiles")
 for name in ("as-is", "quiet", "no-chart"):
     parser.add_argument("--" + name, action="store_true")
 arguments = parser.parse_args()
+assert arguments.as_is and arguments.quiet and arguments.no_chart and arguments.output == "-"
 told = json.loads(os.environ["TOLD"]).get(arguments.targets, {})
 if "error" in told:
     sys.exit(told["error"])
@@ -130,7 +137,9 @@ with open(arguments.file, newline="") as rows:
 seen = [value for value in values if not math.isnan(value)]
 values[-1] = values[-1] if not math.isnan(values[-1]) else math.fsum(seen) / len(seen)
 mean = line.mean(values, int(arguments.horizon))
-mean = [value + told.get("mean", 0.0) * max(map(abs, mean)) for value in mean]
+largest = max(map(abs, mean))
+mean = [value + (told.get("mean", 0.0) * largest if step >= told.get("from", 0) else 0.0)
+        for step, value in enumerate(mean)][:told.get("steps")]
 if arguments.samples == "0":
     print("timestamp,series,mean")
     for step, value in enumerate(mean):
@@ -193,16 +202,23 @@ class ComparePublished(unittest.TestCase):
 
     def test_quantiles_that_are_too_far(self):
         # A standard error of the median's level is 0.0625 with 128 draws, and a draw's level 0.5 for each 1 of value.
-        done = self.compare({"load_1m": {"quantiles": 0.7}, "co2_ppm": {"quantiles": 0.3}})
-        self.assertEqual(done.returncode, 1, done.stderr)
-        far = [row for row in done.stdout.splitlines() if "too far" in row]
-        self.assertEqual(len(far), 1)
-        self.assertIn("load_1m", far[0])
+        for sign in (1, -1):
+            done = self.compare({"load_1m": {"quantiles": sign * 0.7}, "co2_ppm": {"quantiles": sign * 0.3}})
+            self.assertEqual(done.returncode, 1, done.stderr)
+            far = [row for row in done.stdout.splitlines() if "too far" in row]
+            self.assertEqual(len(far), 1)
+            self.assertIn("load_1m", far[0])
 
     def test_what_is_no_number_is_too_far(self):
-        done = self.compare({"load_1m": {"mean": float("nan")}})
+        told = {"load_1m": {"mean": float("nan"), "from": 1}, "co2_ppm": {"quantiles": float("nan")}}
+        done = self.compare(told)
         self.assertEqual(done.returncode, 1, done.stderr)
-        self.assertEqual(done.stdout.count("too far"), 1)
+        self.assertEqual(done.stdout.count("too far"), 2)
+
+    def test_a_forecast_that_is_too_short(self):
+        done = self.compare({"load_1m": {"steps": 47}})
+        self.assertEqual(done.returncode, 1, done.stdout)
+        self.assertIn("wrote 47 steps of load_1m, and not 48.", done.stderr)
 
     def test_a_program_that_fails_is_quoted(self):
         done = self.compare({"sea_surface_celsius": {"error": "forecast: no such checkpoint."}})

@@ -5,8 +5,9 @@
 
 namespace totograph::detail {
 
-/// Keeps what this thread logs while it lives, and writes it at its end: of several, at the end of the first. Made
-/// before a lock, so that the sink, which may make a forecaster, is called when the lock is gone.
+/// Keeps what this thread logs while it lives, and writes it at its end: of several, which end in the opposite order,
+/// at the end of the first. Made before a lock, so that the sink, which may make a forecaster, is called when the lock
+/// is gone. What is held when the process exits is lost.
 class HeldLog {
 public:
     HeldLog() noexcept : is_first_(held_lines() == nullptr) {

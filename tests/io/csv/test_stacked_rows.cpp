@@ -119,6 +119,22 @@ TEST_CASE("stacked rows: neither rows without a time nor their numbers are serie
     CHECK(table.rows() == 20);
 }
 
+TEST_CASE("stacked rows: flags and versions of rows that were written again number no series") {
+    std::string revised = "time,revised,v\n";
+    for (int hour = 0; hour < 200; ++hour) {
+        const std::string time = "2024-01-" + two_digits(1 + hour / 24) + " " + two_digits(hour % 24) + ":00,";
+        revised += time + "0," + std::to_string(hour) + "\n";
+        if (hour * hour % 19 == 5) {
+            revised += time + "1," + std::to_string(hour + 500) + "\n";
+        }
+    }
+    const Table table = parse_csv(revised, "f.csv");
+    CHECK(table.rows() == 200);
+    CHECK(std::any_of(table.notes.begin(), table.notes.end(), [](const std::string& note) {
+        return note.find("with the time of another one") != std::string::npos;
+    }));
+}
+
 TEST_CASE("stacked rows: rows without a time do not count in the columns that name series") {
     // Two hosts; the rows that only `note` tells apart have no time.
     std::string text = "time,host,note,v\n";

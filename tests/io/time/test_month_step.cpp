@@ -100,6 +100,20 @@ TEST_CASE("month step: equal distances of weeks, and short ones, are no months")
             CHECK_FALSE((count > 2 && step_of(every(days, count) + "2025-12-17").has_value()));
         }
     }
+    // One is missing, clocks change, lines come late.
+    CHECK_FALSE(step_of({"2023-01-03", "2023-01-31", "2023-02-28", "2023-04-25", "2023-05-23"}).has_value());
+    CHECK_FALSE(step_of({"2023-02-20T00:00:00+01:00", "2023-03-20T00:00:00+01:00", "2023-04-17T00:00:00+02:00",
+                         "2023-05-15T00:00:00+02:00", "2023-06-12T00:00:00+02:00"})
+                    .has_value());
+    CHECK_FALSE(step_of({"2023-01-03 12:00:00", "2023-01-31 12:00:05", "2023-02-28 12:00:01", "2023-03-28 12:00:07",
+                         "2023-04-25 12:00:03"})
+                    .has_value());
+    CHECK_FALSE(
+        step_of({"2023-01-03", "2023-02-17", "2023-04-04", "2023-05-18", "2023-07-02", "2023-08-17"}).has_value());
+    CHECK_FALSE(
+        step_of({"2023-01-03 12:00", "2023-02-14 12:00", "2023-03-28 12:01", "2023-05-09 12:00", "2023-06-20 12:00"})
+            .has_value());
+    CHECK_FALSE(step_of({"2022-01-01", "2022-04-11", "2022-07-21", "2022-10-29", "2023-02-06"}).has_value());
     CHECK_FALSE(step_of(every(7, 12)).has_value());
     CHECK_FALSE(step_of(every(30, 12)).has_value());
     CHECK_FALSE(step_of({"2023-01-03"}).has_value());

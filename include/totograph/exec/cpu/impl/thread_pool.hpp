@@ -6,10 +6,10 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <exception>
 #include <memory>
 #include <mutex>
 #include <string>
+#include <system_error>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -56,13 +56,16 @@ TOTOGRAPH_INLINE void ThreadPool::start(int threads) {
         for (int thread = 1; thread < threads; ++thread) {
             workers_.emplace_back([this, thread, round] { work(thread, round); });
         }
-    } catch (const std::exception& error) {  // of the system, or of its memory
+    } catch (const std::system_error& error) {
         const std::size_t started = workers_.size();
         stop();
         throw Error(ErrorCode::invalid_argument,
                     "A thread pool of " + std::to_string(threads) + " threads cannot be started: behind " +
                         std::to_string(started + 1) + ", the caller's own among them, the system said '" +
                         error.what() + "'. Pass fewer threads.");
+    } catch (...) {
+        stop();
+        throw;
     }
 }
 

@@ -62,6 +62,15 @@ TOTOGRAPH_INLINE bool has_series_between(const std::vector<std::int64_t>& times,
     return different >= least_stretch && changes <= 2 * most;
 }
 
+TOTOGRAPH_INLINE bool come_regularly(const std::vector<std::size_t>& places) {
+    std::map<std::size_t, std::size_t> counts;  // of the distances
+    std::size_t most = 0;
+    for (std::size_t i = 1; i < places.size(); ++i) {
+        most = std::max(most, ++counts[places[i] - places[i - 1]]);
+    }
+    return 4 * most >= 3 * (places.size() - 1);
+}
+
 TOTOGRAPH_INLINE bool numbers_series(const std::vector<std::int64_t>& times, const LabelNumbers& numbers) {
     // What is said once in four rows at most is a name, over all rows and where series meet.
     const auto are_names = [](const LabelNumbers& said) {
@@ -75,7 +84,13 @@ TOTOGRAPH_INLINE bool numbers_series(const std::vector<std::int64_t>& times, con
     LabelNumbers meeting;
     bool rise = true;
     bool fall = true;
+    std::map<std::size_t, std::vector<std::size_t>> places;  // among the times, of each number
+    std::size_t place = 0;
     for (const auto& [time, said] : at) {
+        for (const std::size_t number : said) {
+            places[number].push_back(place);
+        }
+        ++place;
         if (said.size() > 1) {
             meeting.insert(meeting.end(), said.begin(), said.end());
             const auto none = said.end();
@@ -83,7 +98,9 @@ TOTOGRAPH_INLINE bool numbers_series(const std::vector<std::int64_t>& times, con
             fall = fall && std::adjacent_find(said.begin(), said.end(), std::less_equal<>()) == none;
         }
     }
-    return (rise || fall) && are_names(numbers) && are_names(meeting);
+    // Flags and versions of rows that were written again come now and then.
+    return (rise || fall) && are_names(numbers) && are_names(meeting) &&
+           std::all_of(places.begin(), places.end(), [](const auto& number) { return come_regularly(number.second); });
 }
 
 }  // namespace detail

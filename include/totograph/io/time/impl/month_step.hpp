@@ -19,13 +19,40 @@
 namespace totograph::io {
 namespace detail {
 
-TOTOGRAPH_INLINE bool are_even(const std::vector<std::int64_t>& distances, std::int64_t usual) {
-    constexpr std::int64_t week = 7 * seconds_per_day * nanoseconds_per_second;
+inline constexpr std::int64_t nanoseconds_per_day = seconds_per_day * nanoseconds_per_second;
+/// A change of the clock, and a while.
+inline constexpr std::int64_t clock_slack = nanoseconds_per_day / 12;
+inline constexpr double mean_month = 365.2425 / 12 * static_cast<double>(nanoseconds_per_day);
+
+TOTOGRAPH_INLINE bool is_of_weeks(std::int64_t distance) {
+    constexpr std::int64_t week = 7 * nanoseconds_per_day;
+    return std::min(distance % week, week - distance % week) <= clock_slack;
+}
+
+TOTOGRAPH_INLINE bool is_of_months(std::int64_t distance, std::int64_t months) {
+    const double usual = mean_month * static_cast<double>(months);
+    return std::abs(static_cast<double>(distance) - usual) <= usual / 10;
+}
+
+TOTOGRAPH_INLINE bool are_equal(const std::vector<std::int64_t>& distances, std::int64_t usual) {
     if (distances.size() == 1) {
-        return usual % week == 0;  // one distance says little, but months hardly ever have whole weeks
+        return is_of_weeks(usual);  // one distance says little, but months hardly ever have whole weeks
     }
     const auto equal = std::count(distances.begin(), distances.end() - 1, usual);
     return 10 * equal >= 9 * (static_cast<std::ptrdiff_t>(distances.size()) - 1);
+}
+
+TOTOGRAPH_INLINE bool are_even(const std::vector<std::int64_t>& distances, std::int64_t usual) {
+    if (distances.size() == 1) {
+        return is_of_weeks(usual);
+    }
+    const auto slack = static_cast<double>(std::max(usual / 30, is_of_weeks(usual) ? nanoseconds_per_day : 0)) +
+                       static_cast<double>(clock_slack);
+    const auto even = std::count_if(distances.begin(), distances.end() - 1, [&](std::int64_t distance) {
+        const double steps = std::max(1.0, std::round(static_cast<double>(distance) / static_cast<double>(usual)));
+        return std::abs(static_cast<double>(distance) - steps * static_cast<double>(usual)) <= slack;
+    });
+    return 10 * even >= 9 * (static_cast<std::ptrdiff_t>(distances.size()) - 1);
 }
 
 TOTOGRAPH_INLINE std::optional<MonthRuleOfMost> find_rule_of_most(const std::vector<std::int64_t>& instants,
@@ -48,8 +75,7 @@ TOTOGRAPH_INLINE std::optional<MonthRuleOfMost> find_rule_of_most(const std::vec
 
 TOTOGRAPH_INLINE std::optional<MonthStep> find_month_step(const std::vector<std::int64_t>& instants,
                                                           std::int64_t offset_seconds) {
-    constexpr std::int64_t day = seconds_per_day * nanoseconds_per_second;
-    constexpr double mean_month = 365.2425 / 12 * static_cast<double>(day);
+    constexpr std::int64_t day = detail::nanoseconds_per_day;
     std::vector<std::int64_t> distances;
     for (std::size_t i = 1; i < instants.size(); ++i) {
         distances.push_back(time_between(instants[i - 1], instants[i]));
@@ -65,13 +91,17 @@ TOTOGRAPH_INLINE std::optional<MonthStep> find_month_step(const std::vector<std:
         return std::nullopt;
     }
     const std::optional<detail::MonthRuleOfMost> found = detail::find_rule_of_most(instants, offset_seconds);
+    const std::int64_t months = std::llround(static_cast<double>(usual) / detail::mean_month);
+    if (!found && (!detail::is_of_months(usual, months) || detail::are_even(distances, usual))) {
+        return std::nullopt;
+    }
     // Four weeks after each other lie three days near the ends of three months.
-    const bool is_calendar = found && (found->rule.kind == MonthRule::Day::fixed || usual % (7 * day) != 0);
-    if (!is_calendar && detail::are_even(distances, usual)) {
+    const bool is_calendar = found && (found->rule.kind == MonthRule::Day::fixed || !detail::is_of_weeks(usual));
+    if (found && !is_calendar && detail::are_equal(distances, usual)) {
         return std::nullopt;
     }
     const std::int64_t last = instants.back();
-    MonthStep result{{TimeStep::Kind::months, std::llround(static_cast<double>(usual) / mean_month), {}}, last, 0};
+    MonthStep result{{TimeStep::Kind::months, months, {}}, last, 0};
     if (!found) {
         const ClockTime clock = clock_time(last, offset_seconds);
         result.step.months = {.day = static_cast<unsigned>(clock.date.day()),
