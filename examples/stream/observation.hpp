@@ -70,9 +70,10 @@ public:
     /// Whether these first lines tell which columns hold what.
     [[nodiscard]] bool is_told_by(const std::vector<std::string>& lines) const {
         try {
-            return read_stream_head(lines, format_).is_decided;
+            const StreamHead head = read_stream_head(lines, format_);
+            return head.is_decided && (format_.csv.dates || !head.dates.is_unclear);
         } catch (const totograph::Error&) {
-            return false;  // which is told when they are taken
+            return true;  // to be told now
         }
     }
 
@@ -89,7 +90,7 @@ public:
         format_.separator = head.separator;
         columns_ = std::move(head.columns);
         is_decided_ = head.is_decided;
-        dates_ = head.dates;
+        dates_ = head.dates.order;
         notes_.insert(notes_.end(), head.notes.begin(), head.notes.end());
         set_variates();
         for (std::size_t variate = 0; variate < variates_.size() && !head.are_numbers.empty(); ++variate) {

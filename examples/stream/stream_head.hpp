@@ -33,10 +33,10 @@ struct StreamHead {
     std::size_t rows_at = 0;  ///< How many of them come before the rows: titles and the header.
     char separator = ',';
     LineColumns columns;
-    bool is_decided = false;  ///< Whether it is known which column is the clock, and which hold text.
-    std::optional<totograph::io::DateOrder> dates;  ///< As the clock shows it.
-    std::vector<bool> are_numbers;   ///< Of all columns, once that is decided: whether they hold numbers already.
-    std::vector<std::string> notes;  ///< Sentences about what was decided.
+    bool is_decided = false;            ///< Whether it is known which column is the clock, and which hold text.
+    totograph::io::DateDecision dates;  ///< As the clock shows them.
+    std::vector<bool> are_numbers;      ///< Of all columns, once that is decided: whether they hold numbers already.
+    std::vector<std::string> notes;     ///< Sentences about what was decided.
 };
 
 namespace detail {
@@ -83,9 +83,8 @@ inline LineColumns named_columns(const totograph::io::detail::CsvSource& source,
 }
 
 /// The order of dates that the rows show together; those that are none are mistakes.
-inline std::optional<totograph::io::DateOrder> date_order(const LineTable& table,
-                                                          const totograph::io::ClockParts& clock,
-                                                          const totograph::io::GapWords& gaps) {
+inline totograph::io::DateDecision date_order(const LineTable& table, const totograph::io::ClockParts& clock,
+                                              const totograph::io::GapWords& gaps) {
     using namespace totograph::io;
     std::vector<std::string> stamps;
     table.each_row([&](const LineRecord& row) {
@@ -94,7 +93,7 @@ inline std::optional<totograph::io::DateOrder> date_order(const LineTable& table
             stamps.push_back(std::move(stamp));
         }
     });
-    return stamps.empty() ? std::nullopt : decide_dates(stamps).order;
+    return decide_dates(stamps);
 }
 
 /// The first line without its byte order mark. Throws `Error(invalid_file)` when it is no text.

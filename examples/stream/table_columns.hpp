@@ -77,6 +77,23 @@ inline std::vector<totograph::io::ColumnProfile> usual_profiles(const LineTable&
     return profiles;
 }
 
+/// Whether a column that would be the clock has said one time so far: lines may come in bursts.
+inline bool has_constant_clock(const LineTable& table, const std::vector<totograph::io::ColumnProfile>& profiles,
+                               const totograph::io::CsvOptions& options) {
+    const std::vector<std::string>& names = table.source()->names();
+    for (std::size_t position = 0; position < names.size(); ++position) {
+        const totograph::io::ColumnProfile& profile = profiles[position];
+        const bool is_asked =
+            std::find(options.columns.begin(), options.columns.end(), names[position]) != options.columns.end();
+        const bool is_clock =
+            profile.is_time() || (profile.is_numeric() && totograph::io::is_clock_name(names[position]));
+        if (!is_asked && is_clock && profile.is_constant && profile.filled() > 1) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /// Whether a column that is called as clocks are holds text.
 inline bool has_unread_clock(const LineTable& table, const std::vector<totograph::io::ColumnProfile>& profiles) {
     const std::vector<std::string>& names = table.source()->names();
@@ -90,8 +107,9 @@ inline bool has_unread_clock(const LineTable& table, const std::vector<totograph
 
 }  // namespace detail
 
-/// Chooses as the reader of files does. Nothing where the rows do not tell: there are less than two, or no column of
-/// them holds numbers. Throws `Error(invalid_file)` where the clock cannot be read and must be, by `--strict` or
+/// Chooses as the reader of files does. Nothing where the rows do not tell: there are less than two, they have one
+/// time, or no column of them holds numbers. Throws `Error(invalid_file)` where the clock cannot be read and must be,
+/// by `--strict` or
 /// `--date-format`.
 inline std::optional<TableColumns> choose_table_columns(const LineTable& table, totograph::io::CsvOptions options,
                                                         const totograph::io::GapWords& gaps) {
@@ -103,6 +121,9 @@ inline std::optional<TableColumns> choose_table_columns(const LineTable& table, 
     const std::vector<ColumnProfile> profiles = detail::usual_profiles(table, cells, gaps);
     try {
         const totograph::io::detail::ColumnChoice choice(*table.source(), profiles, options);
+        if (choice.clock_parts().empty() && detail::has_constant_clock(table, profiles, options)) {
+            return std::nullopt;
+        }
         TableColumns columns{choice.clock_parts(), choice.values(), {}, choice.notes()};
         for (const UsualCells& column : cells) {
             columns.are_numbers.push_back(column.are_numbers());

@@ -198,10 +198,16 @@ TEST_CASE("stacked rows: a column of numbers that names the series") {
                         }()}) == std::nullopt);
 }
 
-TEST_CASE("stacked rows: a file is refused with the options that help") {
+TEST_CASE("stacked rows: a file is refused with the options that help, or a note has them") {
+    const auto has_note = [](const Table& table, int hours) {
+        const std::string begin = std::to_string(hours) + " rows stand together with other values";
+        return std::any_of(table.notes.begin(), table.notes.end(), [&](const std::string& note) {
+            return note.starts_with(begin) && note.find("(--series COLUMN)") != std::string::npos;
+        });
+    };
     for (const bool is_below : {true, false}) {
         CAPTURE(is_below);
-        for (const int hours : {8, 40, 100}) {
+        for (const int hours : {40, 100}) {
             CAPTURE(hours);
             const std::string counted = std::to_string(100 + hours) + " rows at 100 times";
             check_error(ErrorCode::invalid_file, {counted, "(--series store --value v)"},
@@ -209,17 +215,43 @@ TEST_CASE("stacked rows: a file is refused with the options that help") {
             check_error(ErrorCode::invalid_file, {counted, "(--series store --value v)"},
                         [&] { (void)parse_csv(two_series(hours, is_below, true), "f.csv", {.columns = {"v"}}); });
         }
+        // Fewer than a fifth are written again as well as not.
+        const Table few = parse_csv(two_series(8, is_below, true), "f.csv");
+        CHECK(few.rows() == 100);
+        CHECK(has_note(few, 8));
         for (const int hours : {8, 40}) {
-            check_error(ErrorCode::invalid_file,
-                        {std::to_string(100 + hours) + " rows at 100 times, " + std::to_string(hours) + " of them",
-                         "--series COLUMN", "--as-is"},
-                        [&] { (void)parse_csv(two_series(hours, is_below, false), "f.csv"); });
+            const Table table = parse_csv(two_series(hours, is_below, false), "f.csv");
+            CHECK(table.rows() == 100);
+            CHECK(has_note(table, hours));
         }
+        CHECK_FALSE(has_note(parse_csv(two_series(7, is_below, false), "f.csv"), 7));
         check_error(ErrorCode::invalid_file, {"at least half", "--series COLUMN"},
                     [&] { (void)parse_csv(two_series(100, is_below, false), "f.csv"); });
-        CHECK(parse_csv(two_series(7, is_below, true), "f.csv").rows() == 100);
-        CHECK(parse_csv(two_series(8, is_below, true), "f.csv", {.rows = RowPolicy::as_they_stand}).rows() == 108);
-        CHECK(parse_csv(two_series(8, is_below, true), "f.csv", {.series = {"store"}, .value = "v"}).names ==
+        CHECK(parse_csv(two_series(40, is_below, true), "f.csv", {.rows = RowPolicy::as_they_stand}).rows() == 140);
+        CHECK(parse_csv(two_series(40, is_below, true), "f.csv", {.series = {"store"}, .value = "v"}).names ==
               std::vector<std::string>{"7", "3"});
     }
+}
+
+TEST_CASE("stacked rows: dates in the first of several rows are not those of all") {
+    std::string text = "day,v\n";
+    for (int row = 0; row < 60; ++row) {
+        text += (row % 3 == 0 ? "2024-01-" + two_digits(1 + row / 3) : "") + "," + std::to_string(row) + "\n";
+    }
+    check_error(ErrorCode::invalid_file, {"40 rows of 60 with values and without a time", "merged", "--as-is"},
+                [&] { (void)parse_csv(text, "f.csv"); });
+    CHECK(parse_csv(text, "f.csv", {.rows = RowPolicy::as_they_stand}).rows() == 60);
+}
+
+TEST_CASE("stacked rows: clocks that were set back, and rows that are filled in, are no series") {
+    std::string back = "time,is_dst,kw\n";
+    std::string filled = "time,kw,gas\n";
+    for (int hour = 0; hour < 600; ++hour) {
+        const std::string time = "2024-02-" + two_digits(1 + hour / 24) + " " + two_digits(hour % 24) + ":00,";
+        back += time + (hour < 300 ? "1," : "0,") + std::to_string(hour) + "\n";
+        back += hour >= 290 && hour < 302 ? time + "0," + std::to_string(hour + 5) + "\n" : "";
+        filled += time + std::to_string(hour) + ",\n" + (hour % 30 == 7 ? time + ",1\n" : "");
+    }
+    CHECK(parse_csv(back, "f.csv").rows() == 600);
+    CHECK(stacked_rows(parse_csv(filled, "f.csv", {.rows = RowPolicy::as_they_stand})).different == 0);
 }

@@ -64,11 +64,15 @@ private:
 
     void tell(const ColumnChoice& choice);
 
-    /// Rows that share their times, told apart by text, are not repeated rows: dropping them would lose series.
+    /// Columns that may name series. More take minutes to choose from, and hardly any file has them.
+    static constexpr std::size_t most_labels = 16;
+
+    /// Many rows that share their times, told apart by text or by numbers, are not repeated rows: dropping them would
+    /// lose series. Tells of fewer ones that look so.
     void refuse_long_form(const ColumnChoice& choice);
 
-    /// The same of rows that no text tells apart, but for those that are so many that `make_regular` refuses them.
-    void refuse_stacked(const StackedRows& rows, const ColumnChoice& choice);
+    /// The same of rows that numbers tell apart.
+    void refuse_numbered(const StackedRows& rows, const ColumnChoice& choice);
 
     [[noreturn]] void refuse_series(const StackedRows& rows, const std::string& series, const std::string& value) const;
 

@@ -16,7 +16,7 @@ struct StackedRows {
     std::size_t rows = 0;       ///< Those that have a time.
     std::size_t times = 0;      ///< How many there are.
     std::size_t repeated = 0;   ///< How many of the times have several rows.
-    std::size_t different = 0;  ///< Rows with the time of an earlier one, and other values.
+    std::size_t different = 0;  ///< Rows with the time of an earlier one, and another value where both have one.
     /// Whether rows of other values come together, as a second series does and rows that were written twice do not:
     /// below the others, in a stretch of which they are half at least, or row by row between them, all along a stretch.
     bool are_stretches = false;

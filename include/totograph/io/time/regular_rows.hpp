@@ -74,6 +74,9 @@ private:
         return rows_where([&](std::size_t row) { return row > 0 && times()[row] == times()[row - 1]; });
     }
 
+    /// Where half of the rows have values and no time, that is not theirs alone.
+    void refuse_timeless() const;
+
     /// Three rows or more of one time are no history, whatever they say.
     void refuse_one_time() const;
 
@@ -106,8 +109,8 @@ private:
 /// was done. Tables without a clock stay as they are.
 ///
 /// Throws `Error(invalid_file)` with the policy `strict` instead of doing any of it, where at least half of the rows
-/// (and two) would be dropped though their values differ, where all of three rows or more have one time, and where so
-/// many rows are missing that a time is probably wrong.
+/// (and two) would be dropped though their values differ, or as many (and eight) have values and no time, where all of
+/// three rows or more have one time, and where so many rows are missing that a time is probably wrong.
 void make_regular(Table& table, std::string_view file_name, RowPolicy policy = RowPolicy::repair);
 
 /// The same for rows of a market, which has none at night: missing ones stay missing. Rows of one time have to have the

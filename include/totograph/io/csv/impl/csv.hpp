@@ -274,22 +274,23 @@ TOTOGRAPH_INLINE void CsvReader::refuse_long_form(const ColumnChoice& choice) {
         return;
     }
     const StackedRows rows = stacked_rows(table_);
-    // Series need not be of one length.
-    if (!choice.labels().empty() && (rows.are_many() || rows.are_stretches)) {
-        const std::string labels = labels_of_series(table_.clock.times, choice);
+    if (rows.are_many()) {
+        const std::string labels = choice.labels().empty() ? "" : labels_of_series(table_.clock.times, choice);
         if (!labels.empty()) {
             refuse_series(rows, labels, table_.names.front());
         }
+        refuse_numbered(rows, choice);
     }
-    refuse_stacked(rows, choice);
+    if (rows.are_stretches) {
+        table_.notes.push_back(std::to_string(rows.different) +
+                               " rows stand together with other values than the first ones of their times. If they are "
+                               "a further series, name the columns that say so (--series COLUMN), or add one.");
+    }
 }
 
-TOTOGRAPH_INLINE void CsvReader::refuse_stacked(const StackedRows& rows, const ColumnChoice& choice) {
-    if (rows.different < detail::least_stretch) {
-        return;
-    }
+TOTOGRAPH_INLINE void CsvReader::refuse_numbered(const StackedRows& rows, const ColumnChoice& choice) {
     std::vector<std::size_t> numbers;
-    for (std::size_t position = 0; position < profiles_.size(); ++position) {
+    for (std::size_t position = 0; position < profiles_.size() && numbers.size() < most_labels; ++position) {
         const bool is_clock = std::any_of(choice.clock_parts().begin(), choice.clock_parts().end(),
                                           [&](const ClockPart& part) { return part.position == position; });
         if (!is_clock && profiles_[position].is_numeric() && profiles_[position].are_whole) {
@@ -305,15 +306,6 @@ TOTOGRAPH_INLINE void CsvReader::refuse_stacked(const StackedRows& rows, const C
             refuse_series(rows, name, *value);
         }
     }
-    if (rows.are_stretches && 2 * rows.different < rows.rows) {
-        throw Error(ErrorCode::invalid_file,
-                    "The file " + source_.file() + " has " + std::to_string(rows.rows) + " rows at " +
-                        std::to_string(rows.times) + " times, " + std::to_string(rows.different) +
-                        " of them together with other values than the first of their time: a further series, or newer "
-                        "values. If columns say which series a row is of, name them (--series COLUMN); if none does, "
-                        "add one. Of values that were replaced keep one row of each time. --as-is takes the rows as "
-                        "they stand.");
-    }
 }
 
 TOTOGRAPH_INLINE void CsvReader::refuse_series(const StackedRows& rows, const std::string& series,
@@ -328,7 +320,6 @@ TOTOGRAPH_INLINE void CsvReader::refuse_series(const StackedRows& rows, const st
 
 TOTOGRAPH_INLINE std::string CsvReader::labels_of_series(const std::vector<std::int64_t>& times,
                                                          const ColumnChoice& choice) {
-    constexpr std::size_t most_labels = 16;  // More take minutes to choose from, and hardly any file has them.
     std::vector<std::size_t> positions = choice.series();
     const std::size_t given_count = positions.size();
     const std::size_t count = std::min(choice.labels().size(), most_labels);

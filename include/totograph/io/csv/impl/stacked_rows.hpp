@@ -107,12 +107,19 @@ TOTOGRAPH_INLINE bool numbers_series(const std::vector<std::int64_t>& times, con
 
 TOTOGRAPH_INLINE StackedRows stacked_rows(const Table& table) {
     StackedRows found;
+    const std::vector<std::int64_t>& all = table.clock.times;
+    if (std::adjacent_find(all.begin(), all.end(), std::greater_equal<>()) == all.end()) {
+        // Those without a time come first then, and are one at most.
+        found.rows = all.size() - (!all.empty() && all.front() == Clock::unknown ? 1 : 0);
+        found.times = found.rows;
+        return found;
+    }
     std::vector<std::int64_t> times;
     std::vector<bool> is_different;
     std::unordered_map<std::int64_t, std::size_t> first;
     std::unordered_set<std::int64_t> repeated;
-    for (std::size_t row = 0; row < table.clock.times.size(); ++row) {
-        const std::int64_t time = table.clock.times[row];
+    for (std::size_t row = 0; row < all.size(); ++row) {
+        const std::int64_t time = all[row];
         if (time == Clock::unknown) {
             continue;
         }
@@ -122,7 +129,7 @@ TOTOGRAPH_INLINE StackedRows stacked_rows(const Table& table) {
             repeated.insert(time);
         }
         const bool is_same = std::all_of(table.columns.begin(), table.columns.end(), [&](const auto& column) {
-            return column[known] == column[row] || (std::isnan(column[known]) && std::isnan(column[row]));
+            return column[known] == column[row] || std::isnan(column[known]) || std::isnan(column[row]);
         });
         times.push_back(time);
         is_different.push_back(!is_same);

@@ -76,9 +76,29 @@ TOTOGRAPH_INLINE void RowRepair::keep(const std::vector<std::size_t>& rows) {
 TOTOGRAPH_INLINE void RowRepair::drop_timeless() {
     const std::vector<std::size_t> rows = rows_where([&](std::size_t row) { return times()[row] != Clock::unknown; });
     if (const std::size_t lost = times().size() - rows.size(); lost > 0) {
+        refuse_timeless();
         tell("has " + rows_text(lost) + " without a time", lost == 1 ? "it is left out" : "they are left out");
         keep(rows);
     }
+}
+
+TOTOGRAPH_INLINE void RowRepair::refuse_timeless() const {
+    std::size_t lost = 0;
+    for (std::size_t row = 0; row < table_.rows(); ++row) {
+        const auto has_value = [&](const auto& column) { return !std::isnan(column[row]); };
+        const bool is_lost = table_.clock.times[row] == Clock::unknown &&
+                             std::any_of(table_.columns.begin(), table_.columns.end(), has_value);
+        lost += is_lost ? 1 : 0;
+    }
+    constexpr std::size_t few = 8;
+    if (lost < few || 2 * lost < table_.rows()) {
+        return;
+    }
+    throw Error(
+        ErrorCode::invalid_file,
+        "The file " + file_ + " has " + rows_text(lost) + " of " + std::to_string(table_.rows()) +
+            " with values and without a time. If a time stands in the first of several rows alone, as in merged "
+            "cells, fill it into all of them; else take the rows as they stand (--as-is).");
 }
 
 TOTOGRAPH_INLINE void RowRepair::sort() {
