@@ -32,8 +32,8 @@ struct StackedRows {
 StackedRows stacked_rows(const Table& table);
 
 /// The first column that may number the series, of columns of whole numbers: it says few things, also in the rows that
-/// share their time with others, tells these apart, and has its numbers in one order at each time, each of them at times
-/// that are evenly far apart for the most part. Nothing where there is none.
+/// share their time with others, tells these apart, and has its numbers in one order at each time, each of them at
+/// times that are evenly far apart for the most part. Nothing where there is none.
 std::optional<std::size_t> series_number(const std::vector<std::int64_t>& times,
                                          const std::vector<LabelNumbers>& columns);
 
