@@ -98,6 +98,7 @@ private:
     /// Those that have as many fields as most, and what stands above them.
     [[nodiscard]] std::vector<std::size_t> usual_lines(const std::vector<std::size_t>& places) const {
         std::vector<std::size_t> widths;
+        widths.reserve(places.size());
         for (const std::size_t place : places) {
             widths.push_back(width_of(lines_[place]));
         }

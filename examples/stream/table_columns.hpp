@@ -111,7 +111,8 @@ inline bool has_unread_clock(const LineTable& table, const std::vector<totograph
 /// time, or no column of them holds numbers. Throws `Error(invalid_file)` where the clock cannot be read and must be,
 /// by `--strict` or
 /// `--date-format`.
-inline std::optional<TableColumns> choose_table_columns(const LineTable& table, totograph::io::CsvOptions options,
+inline std::optional<TableColumns> choose_table_columns(const LineTable& table,
+                                                        const totograph::io::CsvOptions& options,
                                                         const totograph::io::GapWords& gaps) {
     using namespace totograph::io;
     if (table.rows() < 2) {
