@@ -109,8 +109,8 @@ inline bool has_unread_clock(const LineTable& table, const std::vector<totograph
 
 /// Chooses as the reader of files does. Nothing where the rows do not tell: there are less than two, they have one
 /// time, or no column of them holds numbers. Throws `Error(invalid_file)` where the clock cannot be read and must be,
-/// by `--strict` or
-/// `--date-format`.
+/// by
+/// `--strict` or `--date-format`.
 inline std::optional<TableColumns> choose_table_columns(const LineTable& table,
                                                         const totograph::io::CsvOptions& options,
                                                         const totograph::io::GapWords& gaps) {
