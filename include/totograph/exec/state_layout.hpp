@@ -125,9 +125,6 @@ public:
     }();
     static constexpr bool has_bounds = bounds_place < count;
 
-    /// The state that says how much of each bounded axis is in use, or null.
-    static constexpr const Entry* bounds() { return has_bounds ? &table.entries[bounds_place] : nullptr; }
-
     /// For each state of a program, with those of all iterations of its loops, its place in `entries`.
     template <class Program>
     static constexpr auto places = [] {
