@@ -294,6 +294,18 @@ struct Vocabulary {
     }
 };
 
+/// Places of the largest numbers of rows that a cluster shares, with ties, and with NaN.
+struct LongSearches {
+    static constexpr void record(Recorder& r) {
+        Outputs out(r);
+        const Tensor x = r.state("x", {3, 40001});
+        out(argmax(x));
+        out(argmax(floor(x * 3.0)));
+        out(argmax(sqrt(x)));
+        out(argmax(permute(r.state("columns", {49224, 2}), {1, 0})));
+    }
+};
+
 /// Ids of a vocabulary, of logits of few digits, so that there are ties; all samples of one row, or each of its own.
 template <Index rows, Index vocabulary>
 struct DrawsOfIds {
@@ -373,6 +385,7 @@ using Rows = std::tuple<
     Row<"samples of one mixture", Sampling<1>, Agreement::mostly>,
     Row<"samples of a mixture each", Sampling<64>, Agreement::mostly>,
     Row<"rows by ids, largest places, bits", Vocabulary, Agreement::to_the_bit>,
+    Row<"largest places of long rows", LongSearches, Agreement::to_the_bit>,
     Row<"ids of one row", DrawsOfIds<1, 1024>, Agreement::mostly>,
     Row<"ids of a row each", DrawsOfIds<16, 5003>, Agreement::mostly>>;
 

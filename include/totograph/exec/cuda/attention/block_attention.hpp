@@ -9,8 +9,8 @@
 #include <totograph/exec/cuda/attention/attention_sizes.hpp>
 #include <totograph/exec/cuda/attention/block_keys.hpp>
 #include <totograph/exec/cuda/attention/cache_rows.hpp>
-#include <totograph/exec/cuda/attention/query_parts.hpp>
 #include <totograph/exec/cuda/attention/select.hpp>
+#include <totograph/exec/cuda/kernels/cluster_parts.hpp>
 #include <totograph/exec/cuda/kernels/elementwise.hpp>
 #include <totograph/exec/cuda/kernels/kernel_call.hpp>
 #include <totograph/exec/cuda/kernels/packs.hpp>
@@ -249,7 +249,7 @@ __device__ __forceinline__ void store_query(
         all = Attention::combine(dimension, partial);
     }
     if constexpr (Share::parts > 1) {
-        using Parts = QueryParts<typename Attention::Partial, Share::parts>;
+        using Parts = ClusterParts<typename Attention::Partial, Share::parts>;
         Parts::wait_for_others();
         if (has_dimension) {
             auto& place = Parts::place_of(Share::part());
@@ -278,7 +278,7 @@ __device__ __forceinline__ void attend_by_block(const KernelCall& call, const Us
     static_assert(S::head_dim <= block_threads, "A thread a dimension of the result.");
     __shared__ typename Attention::Partial partial[Attention::warps];
     if constexpr (Share::parts > 1) {
-        QueryParts<typename Attention::Partial, Share::parts>::begin();
+        ClusterParts<typename Attention::Partial, Share::parts>::begin();
     }
     const auto* query = call.operands[0].get<typename K::Query>(positions_of<K>(call));
     auto* out = call.output.get<Output<K>>(positions_of<K>(call));

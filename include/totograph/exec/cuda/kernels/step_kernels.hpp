@@ -114,6 +114,8 @@ template <class K>
 constexpr int blocks_of_item() {
     if constexpr (K::kernel.kind == KernelKind::structural && K::kernel.op == Op::attention) {
         return query_takes_block<K>() ? BlockShare<K>::parts : 1;
+    } else if constexpr (K::kernel.kind == KernelKind::structural && K::kernel.op == Op::argmax) {
+        return Argmax<K, block_threads>::parts;
     } else {
         return 1;
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <type_traits>
@@ -52,9 +53,16 @@ class SkinnyBlock {
     /// What the warps of a block found.
     using Partial = float[warps][factors][halves * 8][skinny_n + 1];
     using Squares = float[warps][halves * 8];
-    /// The inputs and the accumulators of a thread.
+    /// Sums of products that do not wait for each other, of each factor: an instruction that adds to the result of the
+    /// one before waits for some thirty cycles.
+    static constexpr int sums = [] {
+        constexpr int products = Chunks::per_warp * Member::Arithmetic::steps;
+        return Member::Arithmetic::adds_apart ? 1 : std::clamp(products / 2, 1, 4 / factors);
+    }();
+    /// The inputs and the accumulators of a thread, and its sums of squares.
     using Inputs = skinny_detail::InputPack<Member>[Chunks::per_warp][halves];
-    using Accumulators = float[factors][4];
+    using Accumulators = float[factors][sums][4];
+    using Square = float[halves][2];
 
 public:
     /// Registers of a thread for weights and inputs.
@@ -90,7 +98,7 @@ public:
         Inputs x;
         load_inputs(call, thread, x);
         Accumulators accumulators = {};
-        float square[halves] = {};
+        Square square = {};
         multiply(x, weights, accumulators, square);
         store_partial(accumulators, square, thread, partial, squares);
         __syncthreads();
@@ -125,7 +133,7 @@ private:
     }
 
     static __device__ __forceinline__ void multiply(const Inputs& x, const skinny_detail::Weights<Member, 1>& weights,
-                                                    Accumulators& accumulators, float (&square)[halves]) {
+                                                    Accumulators& accumulators, Square& square) {
         using Arithmetic = typename Member::Arithmetic;
 #pragma unroll
         for (int j = 0; j < Chunks::per_warp; ++j) {
@@ -134,14 +142,14 @@ private:
                 for (int half = 0; half < halves; ++half) {
 #pragma unroll
                     for (int i = 0; i < Chunks::lane_k; ++i) {
-                        square[half] += x[j][half].lane[i] * x[j][half].lane[i];
+                        square[half][i % 2] += x[j][half].lane[i] * x[j][half].lane[i];
                     }
                 }
             }
             if constexpr (has_column_a_lane) {
 #pragma unroll
                 for (int a = 0; a < factors; ++a) {
-                    Arithmetic::multiply_row(accumulators[a], x[j][0], weights[j][a][0]);
+                    Arithmetic::multiply_row(accumulators[a][0], x[j][0], weights[j][a][0]);
                 }
             } else {
 #pragma unroll
@@ -149,7 +157,8 @@ private:
                     const typename Arithmetic::template Rows<halves == 2, Input> tile(x[j][0], x[j][halves - 1], step);
 #pragma unroll
                     for (int a = 0; a < factors; ++a) {
-                        Arithmetic::multiply(accumulators[a], tile, weights[j][a][0], step);
+                        Arithmetic::multiply(accumulators[a][(j * Arithmetic::steps + step) % sums], tile,
+                                             weights[j][a][0], step);
                     }
                 }
             }
@@ -157,13 +166,13 @@ private:
     }
 
     /// Puts what a warp found into shared memory.
-    static __device__ __forceinline__ void store_partial(const Accumulators& accumulators,
-                                                         const float (&square)[halves], const ThreadPlace& thread,
-                                                         Partial& partial, Squares& squares) {
+    static __device__ __forceinline__ void store_partial(const Accumulators& accumulators, const Square& square,
+                                                         const ThreadPlace& thread, Partial& partial,
+                                                         Squares& squares) {
 #pragma unroll
         for (int a = 0; a < factors; ++a) {
             if constexpr (has_column_a_lane) {
-                const auto& own = accumulators[a];
+                const auto& own = accumulators[a][0];
                 const float total = sum_of_group<4>((own[0] + own[1]) + (own[2] + own[3]));
                 if (thread.quarter == 0) {
                     partial[thread.warp][a][0][thread.row] = total;
@@ -171,14 +180,15 @@ private:
             } else {
 #pragma unroll
                 for (int i = 0; i < 2 * halves; ++i) {
-                    partial[thread.warp][a][thread.row + i / 2 * 8][thread.quarter * 2 + i % 2] = accumulators[a][i];
+                    partial[thread.warp][a][thread.row + i / 2 * 8][thread.quarter * 2 + i % 2] =
+                        skinny_detail::tree_sum<sums>([&](int sum) { return accumulators[a][sum][i]; });
                 }
             }
         }
         if constexpr (has_reduction) {
 #pragma unroll
             for (int half = 0; half < halves; ++half) {
-                float total = square[half];
+                float total = square[half][0] + square[half][1];
                 total += __shfl_xor_sync(0xffffffffU, total, 1);
                 total += __shfl_xor_sync(0xffffffffU, total, 2);
                 if (thread.quarter == 0) {
@@ -190,13 +200,11 @@ private:
 
     static __device__ __forceinline__ Pack<float, lanes> sum_of_warps(const Partial& partial, int factor, int row,
                                                                       int column) {
-        Pack<float, lanes> total = {};
+        Pack<float, lanes> total;
 #pragma unroll
-        for (int other = 0; other < warps; ++other) {
-#pragma unroll
-            for (int i = 0; i < lanes; ++i) {
-                total.lane[i] += partial[other][factor][row][column + i];
-            }
+        for (int i = 0; i < lanes; ++i) {
+            total.lane[i] =
+                skinny_detail::tree_sum<warps>([&](int other) { return partial[other][factor][row][column + i]; });
         }
         return total;
     }

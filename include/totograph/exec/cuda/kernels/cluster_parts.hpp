@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <bit>
 #include <cstdint>
 
-// What the blocks of a cluster that share a query found, on its way to the first of them. Each number is stored where
-// it is wanted, and its bytes count at a barrier there: a barrier of the cluster that says what was stored would wait
-// for all that its threads have asked memory for.
+// What the blocks of a cluster that share an item of a step found, on its way to the first of them. Each number is
+// stored where it is wanted, and its bytes count at a barrier there: a barrier of the cluster that says what was stored
+// would wait for all that its threads have asked memory for.
 
 namespace totograph::cuda {
 
-/// @tparam Partial  what a block found, of floats
-/// @tparam parts    blocks of the cluster; each has one query
+/// @tparam Partial  what a block found, of numbers of 32 bits
+/// @tparam parts    blocks of the cluster; each has one item
 template <class Partial, int parts>
-class QueryParts {
+class ClusterParts {
     struct Shared {
         Partial of_blocks[parts];
         std::uint64_t arrived;
@@ -49,14 +50,16 @@ public:
         return shared().of_blocks[part];
     }
     /// Stores a number where the first block has `place`. Each one is stored once.
-    static __device__ __forceinline__ void store(float& place, float value) {
+    template <class Number>
+    static __device__ __forceinline__ void store(Number& place, Number value) {
+        static_assert(sizeof(Number) == sizeof(std::uint32_t));
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
         asm volatile(
             "{\n.reg .b32 there;\n.reg .b32 counts;\nmapa.shared::cluster.u32 there, %0, 0;\n"
             "mapa.shared::cluster.u32 counts, %1, 0;\n"
             "st.async.shared::cluster.mbarrier::complete_tx::bytes.b32 [there], %2, [counts];\n}\n" ::"r"(
                 address_of(place)),
-            "r"(address_of(shared().arrived)), "r"(__float_as_uint(value))
+            "r"(address_of(shared().arrived)), "r"(std::bit_cast<std::uint32_t>(value))
             : "memory");
 #endif
     }
