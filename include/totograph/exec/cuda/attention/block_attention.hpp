@@ -10,12 +10,12 @@
 #include <totograph/exec/cuda/attention/block_keys.hpp>
 #include <totograph/exec/cuda/attention/cache_rows.hpp>
 #include <totograph/exec/cuda/attention/select.hpp>
-#include <totograph/exec/cuda/kernels/cluster_parts.hpp>
 #include <totograph/exec/cuda/kernels/elementwise.hpp>
 #include <totograph/exec/cuda/kernels/kernel_call.hpp>
 #include <totograph/exec/cuda/kernels/packs.hpp>
 #include <totograph/exec/cuda/kernels/reciprocal.hpp>
 #include <totograph/exec/cuda/kernels/reduction.hpp>
+#include <totograph/exec/cuda/runtime/cluster_parts.hpp>
 #include <totograph/exec/cuda/runtime/dependent_launch.hpp>
 #include <totograph/exec/cuda/runtime/device_traits.hpp>
 #include <totograph/exec/cuda/runtime/precision.hpp>

@@ -8,13 +8,13 @@
 #include <totograph/core/categorical.hpp>
 #include <totograph/core/shape.hpp>
 #include <totograph/exec/cuda/kernels/blocks.hpp>
-#include <totograph/exec/cuda/kernels/cluster_parts.hpp>
 #include <totograph/exec/cuda/kernels/elementwise.hpp>
 #include <totograph/exec/cuda/kernels/kernel_call.hpp>
 #include <totograph/exec/cuda/kernels/reduction.hpp>
 #include <totograph/exec/cuda/kernels/used_extents.hpp>
 #include <totograph/exec/cuda/lowering/launch.hpp>
 #include <totograph/exec/cuda/lowering/step_relations.hpp>
+#include <totograph/exec/cuda/runtime/cluster_parts.hpp>
 #include <totograph/graph/kernel.hpp>
 
 namespace totograph::cuda {
