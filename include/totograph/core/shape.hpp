@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
 #include <string>
+
+#include <totograph/core/array.hpp>
 
 namespace totograph {
 
@@ -18,7 +19,7 @@ inline constexpr int max_rank = 6;
 /// A shape as a plain value, row-major: the last axis is contiguous. A list of more than `max_rank` extents gives a
 /// shape of that rank that holds the first ones alone; recorders refuse it.
 struct Shape {
-    std::array<Index, max_rank> extents{};
+    Array<Index, max_rank> extents{};
     int rank = 0;
 
     constexpr Shape() = default;
@@ -26,24 +27,20 @@ struct Shape {
     constexpr Shape(std::initializer_list<Index> list) {
         for (const Index extent : list) {
             if (rank < max_rank) {
-                extents[static_cast<std::size_t>(rank)] = extent;
+                extents.items[rank] = extent;
             }
             ++rank;
         }
     }
 
     /// The extent of an axis; negative axes count from the end.
-    [[nodiscard]] constexpr Index operator[](int axis) const {
-        return extents[static_cast<std::size_t>(axis < 0 ? axis + rank : axis)];
-    }
-    [[nodiscard]] constexpr Index& operator[](int axis) {
-        return extents[static_cast<std::size_t>(axis < 0 ? axis + rank : axis)];
-    }
+    [[nodiscard]] constexpr Index operator[](int axis) const { return extents.items[axis < 0 ? axis + rank : axis]; }
+    [[nodiscard]] constexpr Index& operator[](int axis) { return extents.items[axis < 0 ? axis + rank : axis]; }
 
     /// The number of elements: the product of the extents, 1 for a scalar.
     [[nodiscard]] constexpr Index size() const {
         Index product = 1;
-        const Index* extent = extents.data();
+        const Index* extent = extents.items;
         for (int axis = 0; axis < rank; ++axis) {
             product *= extent[axis];
         }
@@ -57,8 +54,8 @@ struct Shape {
         if (a.rank != b.rank) {
             return false;
         }
-        const Index* left = a.extents.data();
-        const Index* right = b.extents.data();
+        const Index* left = a.extents.items;
+        const Index* right = b.extents.items;
         for (int axis = 0; axis < a.rank; ++axis) {
             if (left[axis] != right[axis]) {
                 return false;
@@ -69,13 +66,13 @@ struct Shape {
 };
 
 /// Strides of a tensor, one for each axis of its shape; 0 repeats a broadcast axis.
-using Strides = std::array<Index, max_rank>;
+using Strides = Array<Index, max_rank>;
 
 /// The strides of a contiguous row-major tensor.
 constexpr Strides contiguous_strides(const Shape& shape) {
     Strides strides{};
-    Index* const stride = strides.data();
-    const Index* const extent = shape.extents.data();
+    Index* const stride = strides.items;
+    const Index* const extent = shape.extents.items;
     Index step = 1;
     for (int axis = shape.rank - 1; axis >= 0; --axis) {
         stride[axis] = step;
@@ -89,13 +86,13 @@ constexpr Shape broadcast(const Shape& a, const Shape& b) {
     Shape result;
     result.rank = a.rank > b.rank ? a.rank : b.rank;
     for (int back = 1; back <= result.rank; ++back) {
-        const Index left = back <= a.rank ? a[a.rank - back] : 1;
-        const Index right = back <= b.rank ? b[b.rank - back] : 1;
+        const Index left = back <= a.rank ? a.extents.items[a.rank - back] : 1;
+        const Index right = back <= b.rank ? b.extents.items[b.rank - back] : 1;
         if (left != right && left != 1 && right != 1) {
             result.rank = -1;
             return result;
         }
-        result[result.rank - back] = left == 1 ? right : left;
+        result.extents.items[result.rank - back] = left == 1 ? right : left;
     }
     return result;
 }
@@ -112,7 +109,7 @@ constexpr Shape with_axis(Shape shape, int axis, Index extent) {
 /// The shape with an axis appended at the end. Beyond `max_rank` the rank alone grows.
 constexpr Shape with_last(Shape shape, Index extent) {
     if (shape.rank < max_rank) {
-        shape.extents[static_cast<std::size_t>(shape.rank)] = extent;
+        shape.extents.items[shape.rank] = extent;
     }
     ++shape.rank;
     return shape;

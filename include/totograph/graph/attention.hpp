@@ -48,7 +48,7 @@ struct AttentionDescription {
     friend constexpr bool operator==(const AttentionDescription&, const AttentionDescription&) = default;
 
     /// All of it as numbers, to tell it from others.
-    [[nodiscard]] constexpr std::array<Index, 6> numbers() const {
+    [[nodiscard]] constexpr Array<Index, 6> numbers() const {
         const auto choices = static_cast<Index>(axis) | static_cast<Index>(queries) << 2 |
                              static_cast<Index>(mask) << 4 | Index{is_causal} << 6 | Index{has_suffix} << 7 |
                              Index{scale_is_data} << 8;

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 
+#include <totograph/core/array.hpp>
 #include <totograph/core/shape.hpp>
 
 namespace totograph {
 
 /// For each axis of a tensor, which bound it has: 0 for none, n for number n - 1 of the state of bounds
 /// (`StateUse::bounds`). Nobody reads what lies from the bound on along the axis, so nobody need compute it.
-using AxisBounds = std::array<std::int8_t, max_rank>;
+using AxisBounds = Array<std::int8_t, max_rank>;
 
 /// The bounds of a kernel's loop.
 struct LoopBounds {

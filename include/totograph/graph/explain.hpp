@@ -105,7 +105,7 @@ std::string node_table(std::span<const Node> nodes, const Place& place) {
         std::vector<std::string> inputs;
         inputs.reserve(static_cast<std::size_t>(node.input_count));
         for (int i = 0; i < node.input_count; ++i) {
-            inputs.push_back(std::to_string(node.inputs[static_cast<std::size_t>(i)]));
+            inputs.push_back(std::to_string(node.inputs.items[i]));
         }
         table.add_row({std::to_string(id), std::string(name(node.op)), shape_text(node.shape),
                        std::string(name(node.dtype)), join(inputs, ", "), node_name(node), place(id)});

@@ -78,7 +78,7 @@ namespace detail {
 constexpr Index distinct_elements(const Shape& extents, const Strides& strides) {
     Index count = 1;
     for (int axis = 0; axis < extents.rank; ++axis) {
-        count *= strides[static_cast<std::size_t>(axis)] == 0 ? 1 : extents[axis];
+        count *= strides.items[axis] == 0 ? 1 : extents[axis];
     }
     return count;
 }
@@ -127,7 +127,7 @@ constexpr StepFacts facts_of(const Kernel& kernel, DType storage = DType::f32) {
     const bool is_structural = kernel.kind == KernelKind::structural;
     facts.bytes_written = results * static_cast<Index>(size_in_bytes(kernel.dtype));
     for (int i = 0; i < kernel.operand_count; ++i) {
-        const Operand& operand = kernel.operands[static_cast<std::size_t>(i)];
+        const Operand& operand = kernel.operands.items[i];
         if (is_structural && op_row(kernel.op).picks && i == 0 && operand.shape.rank != kernel.iteration.rank) {
             facts.bytes_read += elements * static_cast<Index>(size_in_bytes(operand.dtype));  // rows of a table
             continue;

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <array>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string_view>
 
+#include <totograph/core/array.hpp>
 #include <totograph/core/dtype.hpp>
 #include <totograph/core/list.hpp>
 #include <totograph/core/shape.hpp>
@@ -41,10 +41,10 @@ struct Node {
     Op op = Op::constant;
     DType dtype = DType::f32;
     Shape shape;
-    std::array<int, max_inputs> inputs{};
+    Array<int, max_inputs> inputs{};
     int input_count = 0;
     /// `slice`: axis, begin, step. `permute`: source axes. `concatenate`, `take`: axis. `store`: axis, begin.
-    std::array<Index, max_rank> attributes{};
+    Array<Index, max_rank> attributes{};
     AttentionDescription attention;  ///< Of an `attention`.
     double immediate = 0;            ///< The value of a `constant`.
     /// The name of a weight or state. In a weight's name `{}` stands for `layer`.
@@ -91,7 +91,7 @@ struct Graph {
     [[nodiscard]] constexpr Node& operator[](int id) { return nodes[static_cast<std::size_t>(id)]; }
     [[nodiscard]] constexpr const Node& operator[](int id) const { return nodes[static_cast<std::size_t>(id)]; }
     [[nodiscard]] constexpr const Node& input(const Node& node, int which) const {
-        return (*this)[node.inputs[static_cast<std::size_t>(which)]];
+        return (*this)[node.inputs.items[which]];
     }
 };
 
@@ -99,16 +99,19 @@ struct Graph {
 /// run.
 template <class AnyGraph>
 constexpr List<char> find_weight_expressions(const AnyGraph& graph) {
-    List<char> known(static_cast<std::size_t>(graph.size()), 0);
-    for (int id = 0; id < graph.size(); ++id) {
-        const Node& node = graph[id];
+    const int count = graph.size();
+    const Node* const nodes = graph.nodes.data();
+    List<char> result(static_cast<std::size_t>(count), 0);
+    char* const known = result.data();
+    for (int id = 0; id < count; ++id) {
+        const Node& node = nodes[id];
         bool all = is_pure(node.op);
         for (int i = 0; i < node.input_count; ++i) {
-            all = all && known[static_cast<std::size_t>(node.inputs[static_cast<std::size_t>(i)])];
+            all = all && known[node.inputs.items[i]] != 0;
         }
-        known[static_cast<std::size_t>(id)] = all ? 1 : 0;
+        known[id] = all ? 1 : 0;
     }
-    return known;
+    return result;
 }
 
 /// The nodes of a graph that lives elsewhere, such as in a `Program`.
@@ -118,7 +121,7 @@ struct GraphView {
     [[nodiscard]] constexpr int size() const { return static_cast<int>(nodes.size()); }
     [[nodiscard]] constexpr const Node& operator[](int id) const { return nodes[static_cast<std::size_t>(id)]; }
     [[nodiscard]] constexpr const Node& input(const Node& node, int which) const {
-        return (*this)[node.inputs[static_cast<std::size_t>(which)]];
+        return (*this)[node.inputs.items[which]];
     }
 };
 

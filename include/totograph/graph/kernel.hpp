@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 
+#include <totograph/core/array.hpp>
 #include <totograph/core/dtype.hpp>
 #include <totograph/core/shape.hpp>
 #include <totograph/graph/attention.hpp>
@@ -33,8 +33,8 @@ struct Operand {
 struct Instruction {
     Op op = Op::constant;
     DType dtype = DType::f32;
-    std::array<int, 3> arguments{};  ///< Value numbers.
-    double immediate = 0;            ///< Of a constant.
+    Array<int, 3> arguments{};  ///< Value numbers.
+    double immediate = 0;       ///< Of a constant.
     const CustomOperation* custom = nullptr;
 
     friend constexpr bool operator==(const Instruction& a, const Instruction& b) {
@@ -50,7 +50,7 @@ template <int room>
 struct BasicChain {
     int given = 0;
     int count = 0;
-    std::array<Instruction, room> instructions{};
+    Array<Instruction, room> instructions{};
 
     /// The same with other room, which is enough.
     template <int to_room>
@@ -96,14 +96,14 @@ struct BasicKernel {
     Strides output_strides{};
     int operand_count = 0;
     int prologue_operands = 0;  ///< The first so many operands belong to the prologue.
-    std::array<Operand, operand_room> operands{};
+    Array<Operand, operand_room> operands{};
     BasicChain<prologue_room> prologue;  ///< Of a reduction: per element, before reducing.
     BasicChain<chain_room> chain;        ///< Per element of the result.
     int accumulators = 0;                ///< How many values of `chain` come from GEMMs or from the reduction.
     Index k = 0;                         ///< Of a GEMM: that each of its accumulators adds up.
     Index input_stride = 0;              ///< Of a GEMM: elements from one row of its input to the next.
     /// Those of the node; of a `store` at a position, also at place 2: the largest position that it fits at.
-    std::array<Index, max_rank> attributes{};
+    Array<Index, max_rank> attributes{};
     AttentionDescription attention;  ///< That of the node.
     const CustomOperation* custom = nullptr;
     /// What of the loop is in use. An executor need not skip the rest.
@@ -131,7 +131,7 @@ struct BasicKernel {
         to.operand_count = operand_count;
         to.prologue_operands = prologue_operands;
         for (std::size_t i = 0; i < static_cast<std::size_t>(operand_count); ++i) {
-            to.operands[i] = operands[i];
+            to.operands.items[i] = operands[i];
         }
         to.prologue = prologue.template with_room<prologue_to>();
         to.chain = chain.template with_room<chain_to>();
@@ -154,7 +154,7 @@ struct BasicKernel {
             return false;
         }
         for (std::size_t i = 0; i < static_cast<std::size_t>(a.operand_count); ++i) {
-            if (!(a.operands[i] == b.operands[i])) {
+            if (!(a.operands.items[i] == b.operands.items[i])) {
                 return false;
             }
         }
@@ -201,7 +201,7 @@ struct Step {
     Reference output;
     Reference input;   ///< Of a GEMM: its left operand.
     Reference weight;  ///< Of a GEMM: its packed weights.
-    std::array<Reference, max_operands> operands{};
+    Array<Reference, max_operands> operands{};
 };
 
 /// A tensor computed from the checkpoint before the first run.

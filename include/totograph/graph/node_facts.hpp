@@ -64,7 +64,7 @@ constexpr NodeFacts node_facts(GraphView graph) {
             const Node& input = graph.input(node, i);
             const bool picks = i == 0 && op_row(node.op).picks;
             facts.run.bytes_read += detail::bytes_of(picks ? node : input);
-            const auto place = static_cast<std::size_t>(node.inputs[static_cast<std::size_t>(i)]);
+            const auto place = static_cast<std::size_t>(node.inputs.items[i]);
             if (known[place] != 0 && is_read[place] == 0) {
                 is_read[place] = 1;
                 facts.weight_bytes += detail::bytes_of(input);

@@ -328,12 +328,12 @@ constexpr std::string_view name(Op op) noexcept {
 }
 
 constexpr bool is_elementwise(Op op) noexcept {
-    return op_row(op).kind == OpClass::elementwise;
+    return detail::op_table_begin[static_cast<std::size_t>(op)].kind == OpClass::elementwise;
 }
 
 /// Whether a node only tells where elements of its input are.
 constexpr bool is_view(Op op) noexcept {
-    return op_row(op).kind == OpClass::view;
+    return detail::op_table_begin[static_cast<std::size_t>(op)].kind == OpClass::view;
 }
 
 /// The dtypes in words.
@@ -370,7 +370,8 @@ constexpr bool takes_dtype(OpDTypes dtypes, DType dtype) noexcept {
 /// Whether nodes of an op can be computed before the first run, if their inputs can: not what reads a state, has an
 /// effect, or runs a kernel of the user.
 constexpr bool is_pure(Op op) noexcept {
-    return op != Op::state && op_row(op).kind != OpClass::effect && op_row(op).kind != OpClass::custom;
+    const OpClass kind = detail::op_table_begin[static_cast<std::size_t>(op)].kind;
+    return op != Op::state && kind != OpClass::effect && kind != OpClass::custom;
 }
 
 }  // namespace totograph

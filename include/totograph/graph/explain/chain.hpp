@@ -43,9 +43,7 @@ public:
     [[nodiscard]] std::vector<std::string> words() const;
 
 private:
-    [[nodiscard]] const Instruction& at(int place) const {
-        return chain_.instructions[static_cast<std::size_t>(place)];
-    }
+    [[nodiscard]] const Instruction& at(int place) const { return chain_.instructions.items[place]; }
     /// The instruction that makes a value; null for what the chain is given.
     [[nodiscard]] const Instruction* maker(int value) const {
         return value < chain_.given ? nullptr : &at(value - chain_.given);

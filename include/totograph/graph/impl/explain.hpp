@@ -175,7 +175,7 @@ TOTOGRAPH_INLINE std::string ProgramExplanation::instructions(const Kernel& kern
 TOTOGRAPH_INLINE std::string ProgramExplanation::walk(const Kernel& kernel, const Operand& operand) {
     std::string text;
     for (int axis = 0; axis < kernel.iteration.rank; ++axis) {
-        text += (axis == 0 ? ", strides " : " ") + std::to_string(operand.strides[static_cast<std::size_t>(axis)]);
+        text += (axis == 0 ? ", strides " : " ") + std::to_string(operand.strides.items[axis]);
     }
     return text;
 }

@@ -43,7 +43,7 @@ TOTOGRAPH_INLINE ProgramTables Unrolled::tables() const {
 
 TOTOGRAPH_INLINE Node Unrolled::at(Node node, LoopTurn turn) const {
     for (int i = 0; i < node.input_count; ++i) {
-        int& input = node.inputs[static_cast<std::size_t>(i)];
+        int& input = node.inputs.items[i];
         input = loops_.at(&Loop::nodes, input, turn);
     }
     node.layer = loops_.layer_of(node, turn);

@@ -20,16 +20,20 @@ namespace detail {
 /// by one and the same bound. What an op has no rule for is read as a whole, which is always right.
 class BoundFinder {
 public:
-    constexpr explicit BoundFinder(const Graph& graph) : graph_(graph), read_(graph.nodes.size(), unread()) {}
+    constexpr explicit BoundFinder(const Graph& graph)
+        : nodes_(graph.nodes.data()), read_(graph.nodes.size(), unread()), known_(read_.data()) {}
+    BoundFinder(const BoundFinder&) = delete;
+    BoundFinder& operator=(const BoundFinder&) = delete;
+    constexpr ~BoundFinder() = default;
 
     constexpr List<AxisBounds> run() {
-        for (int id = graph_.size() - 1; id >= 0; --id) {
-            const Node& node = graph_[id];
-            const AxisBounds own = own_of(node, read_[static_cast<std::size_t>(id)]);
+        for (int id = static_cast<int>(read_.size()) - 1; id >= 0; --id) {
+            const Node& node = nodes_[id];
+            AxisBounds& kept = known_[id];
+            const AxisBounds own = own_of(node, kept);
             read_inputs(node, own);
-            AxisBounds& kept = read_[static_cast<std::size_t>(id)];
             kept = own;
-            for (auto& bound : kept) {
+            for (std::int8_t& bound : kept.items) {
                 bound = bound == below_a_length ? all : bound;
             }
         }
@@ -43,9 +47,8 @@ private:
     static constexpr std::int8_t nobody = -2;
 
     static constexpr AxisBounds unread() {
-        AxisBounds bounds{};
-        bounds.fill(nobody);
-        return bounds;
+        static_assert(max_rank == 6);
+        return {nobody, nobody, nobody, nobody, nobody, nobody};
     }
 
     /// What is read of a node: what is declared, else what its readers read.
@@ -53,10 +56,10 @@ private:
         AxisBounds own{};
         const AxisBounds bounds = node.op == Op::store ? of_store(node) : by_readers;
         // Pointers: a compiler takes long for each call, and this runs for each axis of each node.
-        const std::int8_t* const known = bounds.data();
-        const std::int8_t* const declared = node.bounds.data();
-        const Index* const extents = node.shape.extents.data();
-        std::int8_t* const to = own.data();
+        const std::int8_t* const known = bounds.items;
+        const std::int8_t* const declared = node.bounds.items;
+        const Index* const extents = node.shape.extents.items;
+        std::int8_t* const to = own.items;
         for (int axis = 0; axis < node.shape.rank; ++axis) {
             if (extents[axis] != 1) {
                 const std::int8_t bound = declared[axis] > 0 && node.op != Op::store ? declared[axis] : known[axis];
@@ -68,18 +71,17 @@ private:
 
     /// What a store reads of its value: what is read of the state, but for an axis along which it moves.
     constexpr AxisBounds of_store(const Node& store) const {
-        const Node& state = graph_.input(store, 0);
+        const Node& state = nodes_[store.inputs.items[0]];
         AxisBounds bounds = state.bounds;
-        if (state.shape.rank > 0 && (store.input_count == 3 || store.attributes[1] != 0)) {
-            bounds[static_cast<std::size_t>(store.attributes[0])] = all;
+        if (state.shape.rank > 0 && (store.input_count == 3 || store.attributes.items[1] != 0)) {
+            bounds[static_cast<std::size_t>(store.attributes.items[0])] = all;
         }
         return bounds;
     }
 
     constexpr void read(const Node& reader, int which, const AxisBounds& how) {
-        std::int8_t* const known =
-            read_[static_cast<std::size_t>(reader.inputs[static_cast<std::size_t>(which)])].data();
-        const std::int8_t* const now = how.data();
+        std::int8_t* const known = known_[reader.inputs.items[which]].items;
+        const std::int8_t* const now = how.items;
         for (int axis = 0; axis < max_rank; ++axis) {
             if (known[axis] == nobody || (known[axis] == below_a_length && now[axis] > 0)) {
                 known[axis] = now[axis];
@@ -89,17 +91,19 @@ private:
         }
     }
 
-    constexpr const Shape& shape_of(const Node& reader, int which) const { return graph_.input(reader, which).shape; }
+    constexpr const Shape& shape_of(const Node& reader, int which) const {
+        return nodes_[reader.inputs.items[which]].shape;
+    }
 
     /// The bounds of a result for an input that broadcasts to it.
     constexpr AxisBounds broadcast(const Node& node, int which, const AxisBounds& own) const {
         const Shape& from = shape_of(node, which);
         const int beyond = node.shape.rank - from.rank;  // of the input, axes that the result has in front
-        const Index* const extents = node.shape.extents.data();
-        const Index* const from_extents = from.extents.data();
-        const std::int8_t* const bounds = own.data();
+        const Index* const extents = node.shape.extents.items;
+        const Index* const from_extents = from.extents.items;
+        const std::int8_t* const bounds = own.items;
         AxisBounds how{};
-        std::int8_t* const to = how.data();
+        std::int8_t* const to = how.items;
         for (int axis = beyond < 0 ? -beyond : 0; axis < from.rank; ++axis) {
             if (from_extents[axis] == extents[axis + beyond]) {
                 to[axis] = bounds[axis + beyond];
@@ -167,8 +171,7 @@ private:
     constexpr AxisBounds permuted(const Node& node, const AxisBounds& own) const {
         AxisBounds how{};
         for (int axis = 0; axis < node.shape.rank; ++axis) {
-            how[static_cast<std::size_t>(node.attributes[static_cast<std::size_t>(axis)])] =
-                own[static_cast<std::size_t>(axis)];
+            how[static_cast<std::size_t>(node.attributes.items[axis])] = own[static_cast<std::size_t>(axis)];
         }
         return how;
     }
@@ -177,14 +180,14 @@ private:
         // Of how most ops read an input, nothing is bounded where nothing of the result is.
         const bool is_whole =
             own == AxisBounds{} && node.op != Op::take && node.op != Op::embedding && node.op != Op::attention;
-        const int* const inputs = node.inputs.data();
+        const int* const inputs = node.inputs.items;
         for (int i = 0; i < node.input_count; ++i) {
-            const Op from = graph_[inputs[i]].op;
+            const Op from = nodes_[inputs[i]].op;
             if (from == Op::weight || from == Op::constant) {
                 continue;  // no kernel makes it
             }
             if (is_whole) {
-                read_[static_cast<std::size_t>(inputs[i])] = AxisBounds{};
+                known_[inputs[i]] = AxisBounds{};
             } else {
                 read(node, i, how_read(node, i, own));
             }
@@ -193,14 +196,14 @@ private:
 
     /// What an op reads of an input, of whose result `own` is read.
     constexpr AxisBounds how_read(const Node& node, int which, const AxisBounds& own) const {
-        const auto axis = static_cast<std::size_t>(node.attributes[0]);
+        const auto axis = static_cast<std::size_t>(node.attributes.items[0]);
         const bool is_first = which == 0;
         AxisBounds how = own;
         switch (node.op) {
             case Op::reshape: return reshaped(node, own);
             case Op::permute: return permuted(node, own);
             case Op::slice:
-                how[axis] = node.attributes[1] == 0 && node.attributes[2] == 1 ? own[axis] : all;
+                how[axis] = node.attributes.items[1] == 0 && node.attributes.items[2] == 1 ? own[axis] : all;
                 return how;
             // A part that begins behind others is read up to less than that.
             case Op::concatenate: how[axis] = own[axis] > 0 ? own[axis] : all; return how;
@@ -249,8 +252,9 @@ private:
         return how;
     }
 
-    const Graph& graph_;
+    const Node* nodes_;
     List<AxisBounds> read_;
+    AxisBounds* known_;  ///< Its elements: a subscript would be a call.
 };
 
 }  // namespace detail
@@ -258,7 +262,7 @@ private:
 /// Whether a graph declares any bounds.
 constexpr bool has_bounds(const Graph& graph) {
     for (const Node& node : graph.nodes) {
-        const std::int8_t* const bounds = node.bounds.data();
+        const std::int8_t* const bounds = node.bounds.items;
         for (int axis = 0; axis < node.shape.rank; ++axis) {
             if (bounds[axis] != 0) {
                 return true;

@@ -20,9 +20,9 @@ struct Group {
     int root = -1;
     Shape shape;   ///< Of the root: the loop of the chain.
     Shape merged;  ///< `shape` with its last two axes as one, where the group spans such a reshape; else rank 0.
-    bool is_prologue = false;            ///< Feeds the reduction of another group; is no kernel of its own.
-    int prologue = -1;                   ///< The group that feeds this group's reduction.
-    std::array<int, 2> anchors{-1, -1};  ///< GEMMs, or one reduction, whose results the chain starts from.
+    bool is_prologue = false;       ///< Feeds the reduction of another group; is no kernel of its own.
+    int prologue = -1;              ///< The group that feeds this group's reduction.
+    Array<int, 2> anchors{-1, -1};  ///< GEMMs, or one reduction, whose results the chain starts from.
     int anchor_count = 0;
     List<int> members;  ///< Elementwise nodes and inner reshapes, last first.
     int operand_estimate = 0;
@@ -58,6 +58,7 @@ public:
     constexpr Fuser(const Graph& graph, const List<char>& weight_expression, const List<Location>& locations,
                     const List<StoreEvent>& stores, bool fuse)
         : graph_(graph),
+          nodes_(graph.nodes.data()),
           weight_expression_(weight_expression),
           locations_(locations),
           stores_(stores),
@@ -65,10 +66,11 @@ public:
           tag_(graph.nodes.size(), untagged) {}
 
     constexpr Fusion run() {
+        fusion_.groups.reserve(128);
         fusion_.group_of.assign(graph_.nodes.size(), -1);
         fusion_.consumer_count.assign(graph_.nodes.size(), 0);
         for (int id = graph_.size() - 1; id >= 0; --id) {
-            if (!weight_expression_[static_cast<std::size_t>(id)] && graph_[id].op != Op::state) {
+            if (!weight_expression_[static_cast<std::size_t>(id)] && nodes_[id].op != Op::state) {
                 visit(id);
             }
         }
@@ -80,7 +82,7 @@ private:
     static constexpr int shared = -2;
 
     constexpr void visit(int id) {
-        const Node& node = graph_[id];
+        const Node& node = nodes_[id];
         const Location& location = locations_[static_cast<std::size_t>(id)];
         if (location.is_view) {
             if (!join_as_split(id)) {
@@ -104,7 +106,7 @@ private:
     }
 
     constexpr void visit_anchor(int id) {
-        const Node& node = graph_[id];
+        const Node& node = nodes_[id];
         int group = tag_[static_cast<std::size_t>(id)];
         if (!can_anchor(group, id)) {
             group = open_group(id);
@@ -119,7 +121,7 @@ private:
         }
         const int prologue = open_group(target.root);
         fusion_.groups[static_cast<std::size_t>(prologue)].is_prologue = true;
-        fusion_.groups[static_cast<std::size_t>(prologue)].shape = graph_.input(node, 0).shape;
+        fusion_.groups[static_cast<std::size_t>(prologue)].shape = nodes_[node.inputs.items[0]].shape;
         fusion_.groups[static_cast<std::size_t>(prologue)].partner = group;
         fusion_.groups[static_cast<std::size_t>(group)].prologue = prologue;
         fusion_.groups[static_cast<std::size_t>(group)].partner = prologue;
@@ -130,19 +132,19 @@ private:
     /// A reshape that splits the last axis may lie inside a group: the chain then runs over the split shape.
     constexpr bool join_as_split(int id) {
         const int group = tag_[static_cast<std::size_t>(id)];
-        const Node& node = graph_[id];
+        const Node& node = nodes_[id];
         if (!fuse_ || group < 0 || node.op != Op::reshape) {
             return false;
         }
         Group& target = fusion_.groups[static_cast<std::size_t>(group)];
-        const int source = node.inputs[0];
-        const bool computed = is_elementwise(graph_[source].op) || graph_[source].op == Op::linear;
+        const int source = node.inputs.items[0];
+        const bool computed = is_elementwise(nodes_[source].op) || nodes_[source].op == Op::linear;
         if (target.is_prologue || target.merged.rank != 0 || target.anchor_count != 0 || !computed ||
             weight_expression_[static_cast<std::size_t>(source)] || !(node.shape == target.shape) ||
-            !splits_last_axis(graph_[source].shape, node.shape)) {
+            !splits_last_axis(nodes_[source].shape, node.shape)) {
             return false;
         }
-        target.merged = graph_[source].shape;
+        target.merged = nodes_[source].shape;
         add_member(group, id);
         tag_inputs(node, group);
         return true;
@@ -153,11 +155,11 @@ private:
             return false;
         }
         const Group& target = fusion_.groups[static_cast<std::size_t>(group)];
-        const Shape& shape = graph_[id].shape;
+        const Shape& shape = nodes_[id].shape;
         const bool is_merged = target.merged.rank != 0 && shape == target.merged;
-        const bool parts_pairs = is_merged && graph_[id].op == Op::rotate_pairs && target.shape[-1] % 2 != 0;
-        const int operands = target.operand_estimate + operands_of_partner(target) + graph_[id].input_count;
-        return (shape == target.shape || is_merged) && !parts_pairs && types_agree(target, graph_[id]) &&
+        const bool parts_pairs = is_merged && nodes_[id].op == Op::rotate_pairs && target.shape[-1] % 2 != 0;
+        const int operands = target.operand_estimate + operands_of_partner(target) + nodes_[id].input_count;
+        return (shape == target.shape || is_merged) && !parts_pairs && types_agree(target, nodes_[id]) &&
                target.instruction_estimate + 4 < max_instructions && operands < max_operands &&
                reads_the_same_later(id, target.root);
     }
@@ -174,7 +176,7 @@ private:
     [[nodiscard]] constexpr bool has_other_types(const Node& node) const {
         bool other = node.dtype != DType::f32;
         for (int i = 0; i < node.input_count; ++i) {
-            other = other || graph_.input(node, i).dtype != DType::f32;
+            other = other || nodes_[node.inputs.items[i]].dtype != DType::f32;
         }
         return other;
     }
@@ -201,7 +203,7 @@ private:
             return false;
         }
         const Group& target = fusion_.groups[static_cast<std::size_t>(group)];
-        const Node& node = graph_[id];
+        const Node& node = nodes_[id];
         const bool whole = node.shape == (target.merged.rank != 0 ? target.merged : target.shape);
         if (target.is_prologue || !whole || !types_agree(target, node) || !reads_the_same_later(id, target.root)) {
             return false;
@@ -210,19 +212,20 @@ private:
             return node.op == Op::linear || target.merged.rank == 0;
         }
         // Two GEMMs of one input, of equal size, whose results meet in this chain: a gated layer.
-        const Node& other = graph_[target.anchors[0]];
+        const Node& other = nodes_[target.anchors.items[0]];
         return target.anchor_count == 1 && node.op == Op::linear && other.op == Op::linear && target.merged.rank == 0 &&
-               node.inputs[0] == other.inputs[0] && graph_.input(node, 1).shape == graph_.input(other, 1).shape &&
-               weight_expression_[static_cast<std::size_t>(node.inputs[1])] &&
-               weight_expression_[static_cast<std::size_t>(other.inputs[1])];
+               node.inputs.items[0] == other.inputs.items[0] &&
+               nodes_[node.inputs.items[1]].shape == nodes_[other.inputs.items[1]].shape &&
+               weight_expression_[static_cast<std::size_t>(node.inputs.items[1])] &&
+               weight_expression_[static_cast<std::size_t>(other.inputs.items[1])];
     }
 
     /// Whether the states that a node reads are still the same where the root of its group runs.
     [[nodiscard]] constexpr bool reads_the_same_later(int id, int root) const {
-        const Node& node = graph_[id];
+        const Node& node = nodes_[id];
         for (int i = 0; i < node.input_count; ++i) {
-            const Location& location = locations_[static_cast<std::size_t>(node.inputs[static_cast<std::size_t>(i)])];
-            if (location.base >= 0 && graph_[location.base].op == Op::state &&
+            const Location& location = locations_[static_cast<std::size_t>(node.inputs.items[i])];
+            if (location.base >= 0 && nodes_[location.base].op == Op::state &&
                 written_between(stores_, location.base, id, root)) {
                 return false;
             }
@@ -236,7 +239,7 @@ private:
     constexpr int open_group(int root) {
         Group group;
         group.root = root;
-        group.shape = graph_[root].shape;
+        group.shape = nodes_[root].shape;
         fusion_.groups.push_back(group);
         return static_cast<int>(fusion_.groups.size()) - 1;
     }
@@ -244,24 +247,27 @@ private:
     constexpr void add_member(int group, int id) {
         Group& target = fusion_.groups[static_cast<std::size_t>(group)];
         target.members.push_back(id);
-        note_types(target, graph_[id]);
-        target.operand_estimate += graph_[id].input_count - 1;
+        note_types(target, nodes_[id]);
+        target.operand_estimate += nodes_[id].input_count - 1;
         ++target.instruction_estimate;
-        for (int i = 0; i < graph_[id].input_count; ++i) {
-            target.instruction_estimate += graph_.input(graph_[id], i).op == Op::constant ? 1 : 0;
+        for (int i = 0; i < nodes_[id].input_count; ++i) {
+            target.instruction_estimate += nodes_[nodes_[id].inputs.items[i]].op == Op::constant ? 1 : 0;
         }
         fusion_.group_of[static_cast<std::size_t>(id)] = group;
     }
 
     constexpr void tag_inputs(const Node& node, int group) {
+        int* const tags = tag_.data();
+        int* const consumers = fusion_.consumer_count.data();
         for (int i = 0; i < node.input_count; ++i) {
-            const auto input = static_cast<std::size_t>(node.inputs[static_cast<std::size_t>(i)]);
-            tag_[input] = tag_[input] == untagged || tag_[input] == group ? group : shared;
-            ++fusion_.consumer_count[input];
+            const int input = node.inputs.items[i];
+            tags[input] = tags[input] == untagged || tags[input] == group ? group : shared;
+            ++consumers[input];
         }
     }
 
     const Graph& graph_;
+    const Node* nodes_;
     const List<char>& weight_expression_;
     const List<Location>& locations_;
     const List<StoreEvent>& stores_;

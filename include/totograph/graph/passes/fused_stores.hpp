@@ -18,7 +18,12 @@ class FusedStores {
 public:
     constexpr FusedStores(const Graph& graph, const Fusion& fusion, const List<Location>& locations,
                           const List<StoreEvent>& stores)
-        : graph_(graph), fusion_(fusion), locations_(locations), stores_(stores), store_of_(graph.nodes.size(), -1) {
+        : graph_(graph),
+          nodes_(graph.nodes.data()),
+          fusion_(fusion),
+          locations_(locations),
+          stores_(stores),
+          store_of_(graph.nodes.size(), -1) {
         find_touches();
         find();
     }
@@ -28,14 +33,15 @@ public:
 
     /// Whether a node is a store that a group does.
     [[nodiscard]] constexpr bool is_fused(int id) const {
-        if (graph_[id].op != Op::store) {
+        if (nodes_[id].op != Op::store) {
             return false;
         }
-        int value = graph_[id].inputs[1];
+        int value = nodes_[id].inputs.items[1];
         if (store_of_[static_cast<std::size_t>(value)] == id) {
             return true;
         }
-        return graph_[value].op == Op::reshape && store_of_[static_cast<std::size_t>(graph_[value].inputs[0])] == id;
+        return nodes_[value].op == Op::reshape &&
+               store_of_[static_cast<std::size_t>(nodes_[value].inputs.items[0])] == id;
     }
 
 private:
@@ -47,15 +53,16 @@ private:
     };
 
     constexpr void find_touches() {
-        for (int id = 0; id < graph_.size(); ++id) {
-            const Node& node = graph_[id];
+        const int count = graph_.size();
+        for (int id = 0; id < count; ++id) {
+            const Node& node = nodes_[id];
             const int group = fusion_.group_of[static_cast<std::size_t>(id)];
             const int runs_at = group < 0 ? id : fusion_.groups[static_cast<std::size_t>(group)].root;
             for (int i = 0; i < node.input_count; ++i) {
-                const int input = node.inputs[static_cast<std::size_t>(i)];
+                const int input = node.inputs.items[i];
                 const Location& location = locations_[static_cast<std::size_t>(input)];
                 for (const int read : {input, location.base, location.position}) {
-                    if (read >= 0 && graph_[read].op == Op::state) {
+                    if (read >= 0 && nodes_[read].op == Op::state) {
                         touches_.push_back({read, id, runs_at});
                     }
                 }
@@ -65,26 +72,26 @@ private:
 
     constexpr void find() {
         for (const StoreEvent& event : stores_) {
-            const Node& store = graph_[event.node];
+            const Node& store = nodes_[event.node];
             if (store.input_count == 3 &&
-                !(graph_[store.inputs[2]].op == Op::state && graph_[store.inputs[2]].shape.size() == 1)) {
+                !(nodes_[store.inputs.items[2]].op == Op::state && nodes_[store.inputs.items[2]].shape.size() == 1)) {
                 continue;
             }
-            int value = store.inputs[1];
-            while (graph_[value].op == Op::reshape && fusion_.group_of[static_cast<std::size_t>(value)] < 0 &&
+            int value = store.inputs.items[1];
+            while (nodes_[value].op == Op::reshape && fusion_.group_of[static_cast<std::size_t>(value)] < 0 &&
                    fusion_.consumer_count[static_cast<std::size_t>(value)] == 1 &&
-                   splits_last_axis(graph_[value].shape, graph_.input(graph_[value], 0).shape)) {
-                value = graph_[value].inputs[0];
+                   splits_last_axis(nodes_[value].shape, nodes_[nodes_[value].inputs.items[0]].shape)) {
+                value = nodes_[value].inputs.items[0];
             }
             const int group = fusion_.group_of[static_cast<std::size_t>(value)];
-            const bool reshaped = value != store.inputs[1];
+            const bool reshaped = value != store.inputs.items[1];
             const bool broadcasts = !stores_whole_extents(store);
             if (group < 0 || fusion_.groups[static_cast<std::size_t>(group)].root != value ||
                 fusion_.consumer_count[static_cast<std::size_t>(value)] != 1 || broadcasts ||
-                is_view(graph_[value].op) ||  // a copy runs over its input's shape
-                (reshaped && graph_[store.inputs[1]].shape.rank + 1 != graph_[value].shape.rank) ||
+                is_view(nodes_[value].op) ||  // a copy runs over its input's shape
+                (reshaped && nodes_[store.inputs.items[1]].shape.rank + 1 != nodes_[value].shape.rank) ||
                 is_touched_between(event.state, value, event.node) ||
-                (store.input_count == 3 && written_between(stores_, store.inputs[2], value, event.node))) {
+                (store.input_count == 3 && written_between(stores_, store.inputs.items[2], value, event.node))) {
                 continue;
             }
             store_of_[static_cast<std::size_t>(value)] = event.node;
@@ -92,10 +99,10 @@ private:
     }
 
     [[nodiscard]] constexpr bool stores_whole_extents(const Node& store) const {
-        const Shape& state = graph_[store.inputs[0]].shape;
-        const Shape& value = graph_[store.inputs[1]].shape;
+        const Shape& state = nodes_[store.inputs.items[0]].shape;
+        const Shape& value = nodes_[store.inputs.items[1]].shape;
         for (int axis = 0; axis < state.rank; ++axis) {
-            if (axis != store.attributes[0] && value[axis] != state[axis]) {
+            if (axis != store.attributes.items[0] && value[axis] != state[axis]) {
                 return false;
             }
         }
@@ -114,6 +121,7 @@ private:
     }
 
     const Graph& graph_;
+    const Node* nodes_;
     const Fusion& fusion_;
     const List<Location>& locations_;
     const List<StoreEvent>& stores_;

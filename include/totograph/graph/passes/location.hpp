@@ -55,7 +55,7 @@ constexpr bool reshape_strides(const Shape& from, const Strides& strides, const 
             if (from[axis] == 1) {
                 continue;
             }
-            const Index stride = strides[static_cast<std::size_t>(axis)];
+            const Index stride = strides.items[axis];
             if (first) {
                 inner = stride;
                 first = false;
@@ -85,9 +85,11 @@ struct StoreEvent {
 
 constexpr List<StoreEvent> find_stores(const Graph& graph) {
     List<StoreEvent> stores;
-    for (int id = 0; id < graph.size(); ++id) {
-        if (graph[id].op == Op::store) {
-            stores.push_back({id, graph[id].inputs[0]});
+    const int count = graph.size();
+    const Node* const nodes = graph.nodes.data();
+    for (int id = 0; id < count; ++id) {
+        if (nodes[id].op == Op::store) {
+            stores.push_back({id, nodes[id].inputs.items[0]});
         }
     }
     return stores;
@@ -105,23 +107,24 @@ constexpr bool written_between(const List<StoreEvent>& stores, int state, int af
 
 /// The last node that reads each node, through views too.
 constexpr List<int> find_last_uses(const Graph& graph) {
-    List<int> last(graph.nodes.size(), -1);
+    List<int> result(graph.nodes.size(), -1);
+    int* const last = result.data();
+    const Node* const nodes = graph.nodes.data();
     for (int id = graph.size() - 1; id >= 0; --id) {
-        const Node& node = graph[id];
-        const bool shows_input = is_view(node.op) || node.op == Op::take;
-        const int use =
-            shows_input && last[static_cast<std::size_t>(id)] > id ? last[static_cast<std::size_t>(id)] : id;
+        const Node& node = nodes[id];
+        const bool shows_input = last[id] > id && (is_view(node.op) || node.op == Op::take);
+        const int use = shows_input ? last[id] : id;
         for (int i = 0; i < node.input_count; ++i) {
-            int& known = last[static_cast<std::size_t>(node.inputs[static_cast<std::size_t>(i)])];
+            int& known = last[node.inputs.items[i]];
             known = known < use ? use : known;
         }
     }
-    return last;
+    return result;
 }
 
 /// Whether the last axis is contiguous and the rows before it lie at one distance.
 constexpr bool has_even_rows(const Shape& shape, const Strides& strides) {
-    if (shape.rank > 0 && shape[-1] != 1 && strides[static_cast<std::size_t>(shape.rank - 1)] != 1) {
+    if (shape.rank > 0 && shape[-1] != 1 && strides.items[shape.rank - 1] != 1) {
         return false;
     }
     Index expected = -1;
@@ -129,7 +132,7 @@ constexpr bool has_even_rows(const Shape& shape, const Strides& strides) {
         if (shape[axis] == 1) {
             continue;
         }
-        const Index stride = strides[static_cast<std::size_t>(axis)];
+        const Index stride = strides.items[axis];
         if (expected >= 0 && stride != expected) {
             return false;
         }
@@ -158,21 +161,19 @@ constexpr bool look_through(const Node& node, const Shape& from, Location& view)
         return possible;
     }
     if (node.op == Op::slice) {
-        auto& stride = view.strides[static_cast<std::size_t>(node.attributes[0])];
-        view.offset += node.attributes[1] * stride;
-        stride *= node.attributes[2];
+        auto& stride = view.strides.items[node.attributes.items[0]];
+        view.offset += node.attributes.items[1] * stride;
+        stride *= node.attributes.items[2];
     } else if (node.op == Op::permute) {
         const Strides before = view.strides;
         for (int axis = 0; axis < node.shape.rank; ++axis) {
-            view.strides[static_cast<std::size_t>(axis)] =
-                before[static_cast<std::size_t>(node.attributes[static_cast<std::size_t>(axis)])];
+            view.strides.items[axis] = before[static_cast<std::size_t>(node.attributes.items[axis])];
         }
     } else if (node.op == Op::expand) {
         Strides strides{};
         for (int back = 1; back <= from.rank; ++back) {
             if (from[from.rank - back] != 1) {
-                strides[static_cast<std::size_t>(node.shape.rank - back)] =
-                    view.strides[static_cast<std::size_t>(from.rank - back)];
+                strides.items[node.shape.rank - back] = view.strides.items[from.rank - back];
             }
         }
         view.strides = strides;
@@ -184,26 +185,30 @@ constexpr bool look_through(const Node& node, const Shape& from, Location& view)
 constexpr bool look_at_position(const Graph& graph, int take, const Shape& from, const List<StoreEvent>& stores,
                                 int last_use, Location& view) {
     const Node& node = graph[take];
-    const Node& position = graph[node.inputs[1]];
+    const Node& position = graph[node.inputs.items[1]];
     const bool possible = position.op == Op::state && position.shape.size() == 1 && view.position < 0 &&
-                          !written_between(stores, node.inputs[1], take, last_use);
-    view.position = node.inputs[1];
-    view.position_stride = view.strides[static_cast<std::size_t>(node.attributes[0])];
-    view.capacity = from[static_cast<int>(node.attributes[0])];
+                          !written_between(stores, node.inputs.items[1], take, last_use);
+    view.position = node.inputs.items[1];
+    view.position_stride = view.strides.items[node.attributes.items[0]];
+    view.capacity = from[static_cast<int>(node.attributes.items[0])];
     view.last_position = view.capacity - 1;
     return possible;
 }
 
 /// Lets GEMMs read no view whose rows lie unevenly.
 constexpr void copy_uneven_rows(const Graph& graph, const List<char>& weight_expression, List<Location>& locations) {
-    for (int id = 0; id < graph.size(); ++id) {
-        const int x = graph[id].inputs[0];
-        const auto place = static_cast<std::size_t>(x);
-        if (graph[id].op == Op::linear && !weight_expression[static_cast<std::size_t>(id)] &&
-            locations[place].is_view && !has_even_rows(graph[x].shape, locations[place].strides)) {
-            locations[place] = Location{};
-            locations[place].base = x;
-            locations[place].strides = contiguous_strides(graph[x].shape);
+    const int count = graph.size();
+    const Node* const nodes = graph.nodes.data();
+    for (int id = 0; id < count; ++id) {
+        if (nodes[id].op != Op::linear || weight_expression[static_cast<std::size_t>(id)]) {
+            continue;
+        }
+        const int x = nodes[id].inputs.items[0];
+        Location& location = locations[static_cast<std::size_t>(x)];
+        if (location.is_view && !has_even_rows(nodes[x].shape, location.strides)) {
+            location = Location{};
+            location.base = x;
+            location.strides = contiguous_strides(nodes[x].shape);
         }
     }
 }
@@ -213,35 +218,37 @@ constexpr Locations find_locations(const Graph& graph, const List<char>& weight_
                                    const List<StoreEvent>& stores) {
     const List<int> last_use = find_last_uses(graph);
     Locations found{List<Location>(graph.nodes.size()), List<Location>(graph.nodes.size())};
-    List<Location>& locations = found.seen;
-    for (int id = 0; id < graph.size(); ++id) {
-        const Node& node = graph[id];
+    Location* const locations = found.seen.data();
+    const int count = graph.size();
+    const Node* const nodes = graph.nodes.data();
+    for (int id = 0; id < count; ++id) {
+        const Node& node = nodes[id];
         const auto place = static_cast<std::size_t>(id);
-        Location& here = locations[place];
+        Location& here = locations[id];
         here.base = id;
         here.strides = contiguous_strides(node.shape);
         const bool may_view = is_view(node.op) || node.op == Op::take;
         if (!may_view || weight_expression[place]) {
             continue;
         }
-        const int source = node.inputs[0];
-        const Shape& from = graph[source].shape;
-        Location view = locations[static_cast<std::size_t>(source)];
+        const int source = node.inputs.items[0];
+        const Shape& from = nodes[source].shape;
+        Location view = locations[source];
         view.is_view = true;
         bool possible = node.op == Op::take ? look_at_position(graph, id, from, stores, last_use[place], view)
                                             : look_through(node, from, view);
         // A reshape that must move elements reads them in the order of its input.
         Location& looks_at = found.source[place];
-        looks_at = possible ? view : locations[static_cast<std::size_t>(source)];
+        looks_at = possible ? view : locations[source];
         looks_at.is_view = possible;
         // What was read before a store must not change with it.
         possible =
-            possible && !(graph[view.base].op == Op::state && written_between(stores, view.base, id, last_use[place]));
+            possible && !(nodes[view.base].op == Op::state && written_between(stores, view.base, id, last_use[place]));
         if (possible) {
             here = view;
         }
     }
-    copy_uneven_rows(graph, weight_expression, locations);
+    copy_uneven_rows(graph, weight_expression, found.seen);
     return found;
 }
 
@@ -250,7 +257,7 @@ constexpr Strides broadcast_strides(const Shape& from, const Strides& strides, c
     Strides result{};
     for (int back = 1; back <= from.rank; ++back) {
         if (from[from.rank - back] != 1) {
-            result[static_cast<std::size_t>(shape.rank - back)] = strides[static_cast<std::size_t>(from.rank - back)];
+            result[static_cast<std::size_t>(shape.rank - back)] = strides.items[from.rank - back];
         }
     }
     return result;

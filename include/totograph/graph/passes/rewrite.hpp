@@ -35,21 +35,22 @@ constexpr std::uint64_t mix(std::uint64_t hash, std::uint64_t value) {
 }
 
 constexpr std::uint64_t hash_of(const Node& node) {
-    std::uint64_t hash = mix(static_cast<std::uint64_t>(node.op), static_cast<std::uint64_t>(node.dtype));
+    const Index* const extents = node.shape.extents.items;
+    const int rank = node.shape.rank;
+    std::uint64_t hash = static_cast<std::uint64_t>(node.op) + 64 * static_cast<std::uint64_t>(node.dtype);
     for (int i = 0; i < node.input_count; ++i) {
-        hash = mix(hash, static_cast<std::uint64_t>(node.inputs[static_cast<std::size_t>(i)]));
+        hash = hash * 0x100000001B3ULL + static_cast<std::uint64_t>(node.inputs.items[i]);
     }
-    hash = mix(hash, static_cast<std::uint64_t>(node.attributes[0] + 64 * node.attributes[1]));
+    hash = mix(hash, static_cast<std::uint64_t>(node.attributes.items[0] + 64 * node.attributes.items[1]));
     hash = mix(hash, static_cast<std::uint64_t>(node.layer + 1) + node.name.size());
-    const Shape& shape = node.shape;
-    return mix(hash, static_cast<std::uint64_t>(shape.rank < 2 ? shape.rank : shape[-1] + 4096 * shape[-2]));
+    return mix(hash, static_cast<std::uint64_t>(rank < 2 ? rank : extents[rank - 1] + 4096 * extents[rank - 2]));
 }
 
 /// Copies a graph node by node; a pass decides what to emit in place of a node. What is emitted twice is kept once,
 /// unless it reads a state, for a store may come in between.
 class Rewriter {
 public:
-    constexpr Rewriter(const Graph& source, bool merge_equal) : source_(source), merge_equal_(merge_equal) {
+    constexpr Rewriter(const Graph& source, bool merge_equal) : nodes_(source.nodes.data()), merge_equal_(merge_equal) {
         const std::size_t expected = source.nodes.size() + source.nodes.size() / 4;
         place_.assign(source.nodes.size(), -1);
         result.nodes.reserve(expected);
@@ -63,11 +64,12 @@ public:
 
     /// Emits a node of the source with its inputs renumbered to the new graph.
     constexpr int emit_translated(int id) {
-        result.nodes.push_back(source_[id]);
+        result.nodes.push_back(nodes_[id]);
         Node& node = result.nodes.back();
+        const int* const places = place_.data();
         for (int i = 0; i < node.input_count; ++i) {
-            auto& input = node.inputs[static_cast<std::size_t>(i)];
-            input = place_[static_cast<std::size_t>(input)];
+            int& input = node.inputs.items[i];
+            input = places[input];
         }
         return keep_or_merge();
     }
@@ -115,20 +117,22 @@ private:
     };
 
     constexpr int keep_or_merge() {
-        const Node& node = result.nodes.back();
+        const Node* const nodes = result.nodes.data();
+        const int id = result.size() - 1;
+        const Node& node = nodes[id];
+        const Note* const notes = notes_.data();
         const bool effect = !is_pure(node.op);
         Note note{.is_weight_expression = !effect, .stores_before = stores_};
         bool reads_state = effect;
         for (int i = 0; i < node.input_count; ++i) {
-            const Note& input = notes_[static_cast<std::size_t>(node.inputs[static_cast<std::size_t>(i)])];
+            const Note& input = notes[node.inputs.items[i]];
             note.is_weight_expression = note.is_weight_expression && input.is_weight_expression;
             reads_state = reads_state || input.shows_state;
         }
-        const int id = result.size() - 1;
         if (merge_equal_ && !reads_state) {
             int& newest = newest_[static_cast<std::size_t>(hash_of(node) % buckets)];
-            for (int twin = newest; twin >= 0; twin = notes_[static_cast<std::size_t>(twin)].older) {
-                if (result[twin] == node) {
+            for (int twin = newest; twin >= 0; twin = notes[twin].older) {
+                if (nodes[twin].op == node.op && nodes[twin] == node) {
                     result.nodes.pop_back();
                     return twin;
                 }
@@ -142,7 +146,7 @@ private:
         return id;
     }
 
-    const Graph& source_;
+    const Node* nodes_;  ///< Of the source.
     bool merge_equal_;
     List<int> place_;
     List<int> newest_;  ///< By bucket of equal hashes.
@@ -153,7 +157,7 @@ private:
 
 /// linear(x, weight) with the rewrites that `passes` asks for; ids are of the rewriter's new graph.
 constexpr int emit_linear(Rewriter& rewriter, Passes passes, int x, int weight, const Shape& shape) {
-    std::array<int, 4> row_scales{};
+    Array<int, 4> row_scales{};
     std::size_t row_scale_count = 0;
     bool changed = true;
     while (changed) {
@@ -216,18 +220,18 @@ constexpr ComposablePair find_composable(const Rewriter& rewriter, int input, in
             return pair;
         }
         pair.parts = split.shape[-2];
-        at = split.inputs[0];
+        at = split.inputs.items[0];
     }
-    if (graph[at].op == Op::add && rewriter.is_weight_expression(graph[at].inputs[1])) {
-        pair.bias = graph[at].inputs[1];
-        at = graph[at].inputs[0];
+    if (graph[at].op == Op::add && rewriter.is_weight_expression(graph[at].inputs.items[1])) {
+        pair.bias = graph[at].inputs.items[1];
+        at = graph[at].inputs.items[0];
     }
-    if (graph[at].op != Op::linear || !rewriter.is_weight_expression(graph[at].inputs[1]) ||
-        !rewriter.can_read_now(graph[at].inputs[0], at)) {
+    if (graph[at].op != Op::linear || !rewriter.is_weight_expression(graph[at].inputs.items[1]) ||
+        !rewriter.can_read_now(graph[at].inputs.items[0], at)) {
         return pair;
     }
-    pair.x = graph[at].inputs[0];
-    pair.weight = graph[at].inputs[1];
+    pair.x = graph[at].inputs.items[0];
+    pair.weight = graph[at].inputs.items[1];
     const Index k = graph[pair.weight].shape[1];
     const Index inner = graph[second_weight].shape[1];
     const Index outer = graph[second_weight].shape[0];
@@ -261,11 +265,12 @@ constexpr int emit_composed(Rewriter& rewriter, Passes passes, const ComposableP
 constexpr List<char> find_live_nodes(const Graph& graph) {
     List<char> live(graph.nodes.size(), 0);
     char* const is_live = live.data();
+    const Node* const nodes = graph.nodes.data();
     for (int id = graph.size() - 1; id >= 0; --id) {
-        const Node& node = graph[id];
+        const Node& node = nodes[id];
         is_live[id] = is_live[id] != 0 || node.op == Op::store || node.op == Op::state ? 1 : 0;
         for (int i = 0; is_live[id] != 0 && i < node.input_count; ++i) {
-            is_live[node.inputs[static_cast<std::size_t>(i)]] = 1;
+            is_live[node.inputs.items[i]] = 1;
         }
     }
     return live;
@@ -276,19 +281,23 @@ constexpr List<char> find_live_nodes(const Graph& graph) {
 /// Keeps only nodes that an effect depends on.
 constexpr Graph remove_dead_nodes(const Graph& graph) {
     const List<char> live = detail::find_live_nodes(graph);
+    const char* const is_live = live.data();
+    const int count = graph.size();
+    const Node* const nodes = graph.nodes.data();
     List<int> places(graph.nodes.size(), -1);
     int* const place = places.data();
     Graph result;
     result.error = graph.error;
     result.loops = graph.loops;
     result.nodes.reserve(graph.nodes.size());
-    for (int id = 0; id < graph.size(); ++id) {
-        if (live[static_cast<std::size_t>(id)] != 0) {
-            Node node = graph[id];
-            for (std::size_t i = 0; i < static_cast<std::size_t>(node.input_count); ++i) {
-                node.inputs[i] = place[node.inputs[i]];
+    int kept = 0;
+    for (int id = 0; id < count; ++id) {
+        if (is_live[id] != 0) {
+            Node node = nodes[id];
+            for (int i = 0; i < node.input_count; ++i) {
+                node.inputs.items[i] = place[node.inputs.items[i]];
             }
-            place[id] = result.size();
+            place[id] = kept++;
             result.nodes.push_back(node);
         }
     }
@@ -299,13 +308,15 @@ constexpr Graph remove_dead_nodes(const Graph& graph) {
 /// and drops what is not needed any more.
 constexpr Graph rewrite(const Graph& recorded, Passes passes) {
     detail::Rewriter rewriter(recorded, passes.merge_equal_nodes);
-    for (int id = 0; id < recorded.size(); ++id) {
-        const Node& node = recorded[id];
+    const int count = recorded.size();
+    const Node* const nodes = recorded.nodes.data();
+    for (int id = 0; id < count; ++id) {
+        const Node& node = nodes[id];
         int result = -1;
         rewriter.set_iteration(node.iteration);
-        if (node.op == Op::linear && rewriter.is_weight_expression(rewriter.place(node.inputs[1]))) {
-            const int x = rewriter.place(node.inputs[0]);
-            const int weight = rewriter.place(node.inputs[1]);
+        if (node.op == Op::linear && rewriter.is_weight_expression(rewriter.place(node.inputs.items[1]))) {
+            const int x = rewriter.place(node.inputs.items[0]);
+            const int weight = rewriter.place(node.inputs.items[1]);
             const int before = rewriter.result.size();
             const auto pair =
                 passes.compose_linears ? detail::find_composable(rewriter, x, weight) : detail::ComposablePair{};

@@ -4,6 +4,7 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <string_view>
 
 #include <totograph/core/list.hpp>
 #include <totograph/core/shape.hpp>
@@ -24,21 +25,28 @@ template <class IdentityOf>
 constexpr std::uint64_t node_identity(const Node& node, int layer, int layer_step, const IdentityOf& identity_of) {
     std::uint64_t hash = mix(static_cast<std::uint64_t>(node.op) + 1, static_cast<std::uint64_t>(node.dtype));
     for (int i = 0; i < node.input_count; ++i) {
-        hash = mix(hash, identity_of(node.inputs[static_cast<std::size_t>(i)]));
+        hash = mix(hash, identity_of(node.inputs.items[i]));
     }
+    // Of the many small numbers a polynomial, which takes no call of each.
+    constexpr std::uint64_t base = 0x100000001B3ULL;
+    std::uint64_t numbers = 0;
     for (int axis = 0; axis < node.shape.rank; ++axis) {
-        hash = mix(hash, static_cast<std::uint64_t>(node.shape[axis]));
+        numbers = numbers * base + static_cast<std::uint64_t>(node.shape.extents.items[axis]);
     }
-    for (const Index attribute : node.attributes) {
-        hash = mix(hash, static_cast<std::uint64_t>(attribute));
+    for (const Index attribute : node.attributes.items) {
+        numbers = numbers * base + static_cast<std::uint64_t>(attribute);
     }
-    for (const Index number : node.op == Op::attention ? node.attention.numbers() : std::array<Index, 6>{}) {
-        hash = mix(hash, static_cast<std::uint64_t>(number));
+    if (node.op == Op::attention) {
+        for (const Index number : node.attention.numbers()) {
+            numbers = numbers * base + static_cast<std::uint64_t>(number);
+        }
     }
-    for (const char character : node.custom == nullptr ? node.name : node.custom->name) {
-        hash = mix(hash, static_cast<std::uint64_t>(static_cast<unsigned char>(character)));
+    const std::string_view name = node.custom == nullptr ? node.name : node.custom->name;
+    const char* const characters = name.data();
+    for (std::size_t i = 0, length = name.size(); i < length; ++i) {
+        numbers = numbers * base + static_cast<std::uint64_t>(static_cast<unsigned char>(characters[i]));
     }
-    hash = mix(hash, static_cast<std::uint64_t>(layer + 1));
+    hash = mix(mix(hash, numbers), static_cast<std::uint64_t>(layer + 1));
     hash = layer_step == 0 ? hash : mix(hash, static_cast<std::uint64_t>(layer_step));
     return mix(hash, std::bit_cast<std::uint64_t>(node.immediate));
 }
@@ -46,16 +54,19 @@ constexpr std::uint64_t node_identity(const Node& node, int layer, int layer_ste
 /// Such a number for each weight expression of a graph.
 template <class AnyGraph>
 constexpr List<std::uint64_t> find_identities(const AnyGraph& graph, const List<char>& weight_expression) {
-    List<std::uint64_t> identities(weight_expression.size(), 0);
-    for (int id = 0; id < graph.size(); ++id) {
-        if (weight_expression[static_cast<std::size_t>(id)]) {
-            const Node& node = graph[id];
-            identities[static_cast<std::size_t>(id)] = node_identity(node, node.layer, node.layer_step, [&](int input) {
-                return identities[static_cast<std::size_t>(input)];
-            });
+    List<std::uint64_t> result(weight_expression.size(), 0);
+    std::uint64_t* const identities = result.data();
+    const char* const is_weight = weight_expression.data();
+    const int count = graph.size();
+    const Node* const nodes = graph.nodes.data();
+    for (int id = 0; id < count; ++id) {
+        if (is_weight[id] != 0) {
+            const Node& node = nodes[id];
+            identities[id] =
+                node_identity(node, node.layer, node.layer_step, [&](int input) { return identities[input]; });
         }
     }
-    return identities;
+    return result;
 }
 
 /// The same for a prepared weight.

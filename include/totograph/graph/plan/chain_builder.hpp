@@ -9,9 +9,10 @@ namespace totograph::detail {
 /// A chain under construction: which node has which value number.
 class ChainBuilder {
 public:
-    Chain chain;
+    Chain& chain;
 
-    constexpr ChainBuilder() { definitions_.reserve(16); }
+    /// @param to_build  empty, and alive as long as this
+    constexpr explicit ChainBuilder(Chain& to_build) : chain(to_build) { definitions_.reserve(16); }
 
     constexpr void define(int node, int value) { definitions_.push_back({node, value}); }
     [[nodiscard]] constexpr int find(int node) const {

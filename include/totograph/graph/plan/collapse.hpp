@@ -14,7 +14,7 @@ constexpr bool is_even(const Kernel& kernel, int axis) {
     const Index extent = kernel.iteration[axis + 1];
     bool even = kernel.output_strides[outer] == kernel.output_strides[outer + 1] * extent;
     for (int i = 0; i < kernel.operand_count; ++i) {
-        const Strides& strides = kernel.operands[static_cast<std::size_t>(i)].strides;
+        const Strides& strides = kernel.operands.items[i].strides;
         even = even && strides[outer] == strides[outer + 1] * extent;
     }
     return even;
@@ -23,7 +23,7 @@ constexpr bool is_even(const Kernel& kernel, int axis) {
 /// Drops a loop axis.
 constexpr void remove_axis(Kernel& kernel, int axis) {
     const auto drop = [axis](Strides& strides) {
-        Index* const stride = strides.data();  // a compiler takes its time for each call of `[]`
+        Index* const stride = strides.items;  // a compiler takes its time for each call of `[]`
         for (int i = axis; i + 1 < max_rank; ++i) {
             stride[i] = stride[i + 1];
         }
@@ -39,7 +39,7 @@ constexpr void remove_axis(Kernel& kernel, int axis) {
     }
     drop(kernel.output_strides);
     for (int i = 0; i < kernel.operand_count; ++i) {
-        drop(kernel.operands[static_cast<std::size_t>(i)].strides);
+        drop(kernel.operands.items[i].strides);
     }
 }
 

@@ -24,7 +24,12 @@ public:
     /// @param written  which of those may stand for others; the one before it is compared with it. The first one is
     ///                 another, for it records what all of them share.
     constexpr LoopFinder(const Graph& graph, const Plan& plan, const ShortLoop& loop, int period, int written)
-        : graph_(graph), plan_(plan), short_(loop), written_(written), iterations_(graph.nodes.size(), -1) {
+        : graph_(graph),
+          nodes_(graph.nodes.data()),
+          plan_(plan),
+          short_(loop),
+          written_(written),
+          iterations_(graph.nodes.size(), -1) {
         loop_.period = period;
         loop_.number = loop.number;
         const Node* const nodes = graph.nodes.data();
@@ -92,8 +97,8 @@ private:
         LoopPart& part = loop_.nodes;
         bool same = find_part(part, graph_.nodes.size(), [](std::size_t i) { return static_cast<int>(i); });
         for (int id = part.first; same && id < part.first + part.count; ++id) {
-            const Node& before = graph_[id - part.count];
-            const Node& node = graph_[id];
+            const Node& before = nodes_[id - part.count];
+            const Node& node = nodes_[id];
             same = is_alike(node, before) && node.layer - node.layer_step * loop_.period == before.layer;
             for (int i = 0; same && i < node.input_count; ++i) {
                 const auto place = static_cast<std::size_t>(i);
@@ -128,7 +133,7 @@ private:
 
     /// The iteration of the model's loop that recorded a node; -1 for none.
     [[nodiscard]] constexpr int recorded_by(int node) const {
-        const int iteration = graph_[node].iteration - short_.begin;
+        const int iteration = nodes_[node].iteration - short_.begin;
         return iteration >= 0 && iteration < short_.recorded ? iteration : -1;
     }
 
@@ -160,7 +165,7 @@ private:
         int layer = other.layer;
         int layers = 1;
         for (const ShortLoop& loop : graph_.loops) {
-            const int recorded = graph_[other.node].iteration - loop.begin;
+            const int recorded = nodes_[other.node].iteration - loop.begin;
             if (other.layer_step != 0 && recorded >= 0 && recorded < loop.recorded) {
                 layer = other.layer - recorded * other.layer_step;
                 layers = loop.count;
@@ -186,7 +191,7 @@ private:
             look(one.weight);
             const int operands = kernel_of(one).operand_count;
             for (int operand = 0; operand < operands; ++operand) {
-                look(one.operands[static_cast<std::size_t>(operand)]);
+                look(one.operands.items[operand]);
             }
         }
     }
@@ -280,13 +285,14 @@ private:
             check(step.output);
             check(step.input);
             for (int operand = 0; operand < kernel_of(step).operand_count; ++operand) {
-                check(step.operands[static_cast<std::size_t>(operand)]);
+                check(step.operands.items[operand]);
             }
         }
         return same;
     }
 
     const Graph& graph_;
+    const Node* nodes_;
     const Plan& plan_;
     const ShortLoop& short_;
     int written_;

@@ -16,19 +16,21 @@ template <class EndOf>
 constexpr std::size_t place_in_gaps(List<Buffer>& buffers, const EndOf& end_of) {
     std::size_t bytes = 0;
     List<int> alive;  // by offset
-    for (std::size_t next = 0; next < buffers.size(); ++next) {
-        Buffer& buffer = buffers[next];
+    Buffer* const all = buffers.data();
+    for (int next = 0, count = static_cast<int>(buffers.size()); next < count; ++next) {
+        Buffer& buffer = all[next];
         std::size_t kept = 0;
+        int* const places = alive.data();
         for (const int other : alive) {
-            if (end_of(buffers[static_cast<std::size_t>(other)]) >= buffer.first_step) {
-                alive[kept++] = other;
+            if (end_of(all[other]) >= buffer.first_step) {
+                places[kept++] = other;
             }
         }
         alive.resize(kept);
         std::size_t offset = 0;
         std::size_t place = 0;
-        while (place < alive.size()) {
-            const Buffer& other = buffers[static_cast<std::size_t>(alive[place])];
+        while (place < kept) {
+            const Buffer& other = all[places[place]];
             if (offset + buffer.bytes <= other.offset) {
                 break;
             }
@@ -36,7 +38,7 @@ constexpr std::size_t place_in_gaps(List<Buffer>& buffers, const EndOf& end_of) 
             ++place;
         }
         buffer.offset = offset;
-        alive.insert(alive.begin() + static_cast<std::ptrdiff_t>(place), static_cast<int>(next));
+        alive.insert(alive.begin() + static_cast<std::ptrdiff_t>(place), next);
         bytes = std::max(bytes, offset + buffer.bytes);
     }
     return bytes;

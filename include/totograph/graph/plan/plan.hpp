@@ -29,6 +29,7 @@ class Planner {
 public:
     constexpr Planner(const Graph& graph, Passes passes)
         : graph_(graph),
+          nodes_(graph.nodes.data()),
           weight_expression_(find_weight_expressions(graph)),
           stores_(find_stores(graph)),
           found_(find_locations(graph, weight_expression_, stores_)),
@@ -45,17 +46,23 @@ public:
     constexpr ~Planner() = default;
 
     constexpr Plan run() {
+        // Of usual models, so that few tables grow: each copy costs the compiler time.
+        plan_.kernels.reserve(64);
+        plan_.steps.reserve(128);
+        plan_.weights.reserve(128);
+        plan_.buffers.reserve(128);
         List<int> group_at(graph_.nodes.size(), -1);
         for (std::size_t group = 0; group < fusion_.groups.size(); ++group) {
             if (!fusion_.groups[group].is_prologue) {
                 group_at[static_cast<std::size_t>(fusion_.groups[group].root)] = static_cast<int>(group);
             }
         }
-        for (int id = 0; id < graph_.size(); ++id) {
+        const int count = graph_.size();
+        for (int id = 0; id < count; ++id) {
             const auto place = static_cast<std::size_t>(id);
             if (group_at[place] >= 0) {
                 emit_group(fusion_.groups[static_cast<std::size_t>(group_at[place])]);
-            } else if (!weight_expression_[place] && graph_[id].op != Op::state && !locations_[place].is_view &&
+            } else if (!weight_expression_[place] && nodes_[id].op != Op::state && !locations_[place].is_view &&
                        fusion_.group_of[place] < 0 && !fused_stores_.is_fused(id)) {
                 if (parts_.has_parts(id)) {
                     step_list_.add_parts(id, id);
@@ -74,7 +81,7 @@ private:
     /// Strides of a tensor for the loop of a group.
     constexpr Strides loop_strides(int input, const Shape& member_shape, const Group& group) {
         const Location& location = locations_[static_cast<std::size_t>(input)];
-        Strides strides = broadcast_strides(graph_[input].shape, location.strides, member_shape);
+        Strides strides = broadcast_strides(nodes_[input].shape, location.strides, member_shape);
         if (group.merged.rank != 0 && member_shape == group.merged) {
             const auto last = static_cast<std::size_t>(group.shape.rank - 1);
             strides[last] = strides[last - 1];
@@ -83,7 +90,7 @@ private:
         return strides;
     }
 
-    constexpr bool is_scalar_constant(int id) const { return graph_[id].op == Op::constant; }
+    constexpr bool is_scalar_constant(int id) const { return nodes_[id].op == Op::constant; }
 
     /// What a chain calls an operand. A group that spans a split walks through one tensor in two ways, which are two
     /// operands.
@@ -98,14 +105,15 @@ private:
             return;
         }
         const auto place = static_cast<std::size_t>(kernel.operand_count++);
-        kernel.operands[place].dtype = graph_[input].dtype;
+        kernel.operands[place].dtype = nodes_[input].dtype;
         kernel.operands[place].strides = loop_strides(input, member_shape, group);
         step.operands[place] = references_.to(input);
         builder.define(key, builder.chain.given++);
     }
 
     static constexpr bool is_anchor(const Group& group, int id) {
-        return (group.anchor_count > 0 && group.anchors[0] == id) || (group.anchor_count > 1 && group.anchors[1] == id);
+        return (group.anchor_count > 0 && group.anchors.items[0] == id) ||
+               (group.anchor_count > 1 && group.anchors.items[1] == id);
     }
 
     /// The value of an input of a member; -1 for a constant that is met for the first time.
@@ -116,9 +124,9 @@ private:
     }
 
     constexpr void add_instruction(ChainBuilder& builder, int id, const Group& group) {
-        const Node& node = graph_[id];
+        const Node& node = nodes_[id];
         if (is_view(node.op)) {  // the split of an axis, or a copy: the value itself
-            builder.define(id, find_input(builder, node.inputs[0], graph_.input(node, 0).shape, group));
+            builder.define(id, find_input(builder, node.inputs.items[0], nodes_[node.inputs.items[0]].shape, group));
             return;
         }
         Instruction instruction;
@@ -127,11 +135,11 @@ private:
         instruction.immediate = node.immediate;
         instruction.custom = node.custom;
         for (int i = 0; i < node.input_count; ++i) {
-            const int input = node.inputs[static_cast<std::size_t>(i)];
+            const int input = node.inputs.items[i];
             if (find_input(builder, input, node.shape, group) < 0) {
                 add_instruction(builder, input, group);
             }
-            instruction.arguments[static_cast<std::size_t>(i)] = find_input(builder, input, node.shape, group);
+            instruction.arguments.items[i] = find_input(builder, input, node.shape, group);
         }
         builder.define(id, builder.chain.given + builder.chain.count);
         builder.chain.instructions[static_cast<std::size_t>(builder.chain.count++)] = instruction;
@@ -139,16 +147,16 @@ private:
 
     constexpr void build_chain(ChainBuilder& builder, Kernel& kernel, Step& step, const Group& group) {
         for (std::size_t i = group.members.size(); i-- > 0;) {
-            const Node& member = graph_[group.members[i]];
+            const Node& member = nodes_[group.members[i]];
             for (int which = 0; which < member.input_count; ++which) {
-                const int input = member.inputs[static_cast<std::size_t>(which)];
+                const int input = member.inputs.items[which];
                 bool inner = false;
                 for (const int other : group.members) {
                     inner = inner || other == input;
                 }
                 if (!inner) {
                     const bool moves = is_view(member.op);
-                    collect_operand(builder, kernel, step, input, moves ? graph_[input].shape : member.shape, group);
+                    collect_operand(builder, kernel, step, input, moves ? nodes_[input].shape : member.shape, group);
                 }
             }
         }
@@ -165,34 +173,33 @@ private:
         Kernel kernel;
         Step step;
         step.node = group.root;
-        kernel.dtype = graph_[group.root].dtype;
+        kernel.dtype = nodes_[group.root].dtype;
         kernel.iteration = group.shape;
         kernel.row_rank = group.shape.rank;
         kernel.kind = KernelKind::pointwise;
-        ChainBuilder builder;
-        if (group.members.size() == 1 && is_view(graph_[group.root].op)) {
+        ChainBuilder builder(kernel.chain);
+        if (group.members.size() == 1 && is_view(nodes_[group.root].op)) {
             begin_copy(kernel, step, builder, group);
         }
-        if (group.anchor_count > 0 && graph_[group.anchors[0]].op == Op::linear) {
+        if (group.anchor_count > 0 && nodes_[group.anchors.items[0]].op == Op::linear) {
             begin_gemm(kernel, step, builder, group);
         } else if (group.anchor_count > 0) {
             begin_reduction(kernel, step, builder, group);
         }
         build_chain(builder, kernel, step, group);
-        kernel.chain = builder.chain;
         kernel.output_strides = contiguous_strides(kernel.iteration);
         if (kernel.kind == KernelKind::reduction) {
             kernel.output_strides = broadcast_strides(group.shape, contiguous_strides(group.shape), kernel.iteration);
         }
         const int store = fused_stores_.store_of(group.root);
-        step.output = store >= 0   ? store_output(kernel, graph_[store], group)
+        step.output = store >= 0   ? store_output(kernel, nodes_[store], group)
                       : whole >= 0 ? step_list_.part_output(whole, group.root)
                                    : references_.new_buffer(group.root);
         if (whole >= 0) {
-            kernel.output_strides = contiguous_strides(graph_[whole].shape);
+            kernel.output_strides = contiguous_strides(nodes_[whole].shape);
         }
         if (kernel.kind == KernelKind::reduction) {
-            kernel.output_strides[static_cast<std::size_t>(kernel.iteration.rank - 1)] = 0;
+            kernel.output_strides.items[kernel.iteration.rank - 1] = 0;
         }
         // The copy of a reshape walks through the axes of its input.
         if (kernel.kind != KernelKind::pointwise || kernel.iteration == group.shape) {
@@ -205,58 +212,57 @@ private:
     /// A view that needs elements of its own.
     constexpr void begin_copy(Kernel& kernel, Step& step, ChainBuilder& builder, const Group& group) {
         const Location& source = found_.source[static_cast<std::size_t>(group.root)];
-        const int input = graph_[group.root].inputs[0];
+        const int input = nodes_[group.root].inputs.items[0];
         if (!source.is_view) {
-            kernel.iteration = graph_[input].shape;  // a reshape: same order of elements
+            kernel.iteration = nodes_[input].shape;  // a reshape: same order of elements
             kernel.row_rank = kernel.iteration.rank;
         }
         kernel.operand_count = 1;
-        kernel.operands[0].dtype = graph_[input].dtype;
-        kernel.operands[0].strides = source.strides;
-        step.operands[0] = references_.at(source);
+        kernel.operands.items[0].dtype = nodes_[input].dtype;
+        kernel.operands.items[0].strides = source.strides;
+        step.operands.items[0] = references_.at(source);
         builder.define(input, builder.chain.given++);
     }
 
     constexpr void begin_gemm(Kernel& kernel, Step& step, ChainBuilder& builder, const Group& group) {
-        const Node& anchor = graph_[group.anchors[0]];
+        const Node& anchor = nodes_[group.anchors.items[0]];
         kernel.kind = KernelKind::gemm;
         kernel.row_rank = anchor.shape.rank - 1;
         kernel.accumulators = group.anchor_count;
-        kernel.k = graph_.input(anchor, 0).shape[-1];
-        step.input = references_.to(anchor.inputs[0]);
-        const Location& location = locations_[static_cast<std::size_t>(anchor.inputs[0])];
-        kernel.input_stride = row_stride(graph_.input(anchor, 0).shape, location.strides);
-        const int second = group.anchor_count == 2 ? graph_[group.anchors[1]].inputs[1] : -1;
+        kernel.k = nodes_[anchor.inputs.items[0]].shape[-1];
+        step.input = references_.to(anchor.inputs.items[0]);
+        const Location& location = locations_[static_cast<std::size_t>(anchor.inputs.items[0])];
+        kernel.input_stride = row_stride(nodes_[anchor.inputs.items[0]].shape, location.strides);
+        const int second = group.anchor_count == 2 ? nodes_[group.anchors.items[1]].inputs.items[1] : -1;
         step.weight.space = Space::weight;
-        step.weight.index = references_.weight(anchor.inputs[1], second, true);
+        step.weight.index = references_.weight(anchor.inputs.items[1], second, true);
         for (int i = 0; i < group.anchor_count; ++i) {
-            builder.define(group.anchors[static_cast<std::size_t>(i)], builder.chain.given++);
+            builder.define(group.anchors.items[i], builder.chain.given++);
         }
     }
 
     constexpr void begin_reduction(Kernel& kernel, Step& step, ChainBuilder& builder, const Group& group) {
-        const Node& anchor = graph_[group.anchors[0]];
+        const Node& anchor = nodes_[group.anchors.items[0]];
         kernel.kind = KernelKind::reduction;
         kernel.op = anchor.op;
         kernel.accumulators = 1;
-        kernel.iteration = graph_.input(anchor, 0).shape;
+        kernel.iteration = nodes_[anchor.inputs.items[0]].shape;
         kernel.row_rank = kernel.iteration.rank - 1;
-        ChainBuilder prologue;
+        ChainBuilder prologue(kernel.prologue);
         if (group.prologue >= 0 && !fusion_.groups[static_cast<std::size_t>(group.prologue)].members.empty()) {
             build_chain(prologue, kernel, step, fusion_.groups[static_cast<std::size_t>(group.prologue)]);
         } else {
-            collect_operand(prologue, kernel, step, anchor.inputs[0], kernel.iteration, group);
+            collect_operand(prologue, kernel, step, anchor.inputs.items[0], kernel.iteration, group);
         }
-        kernel.prologue = prologue.chain;
         kernel.prologue_operands = kernel.operand_count;
-        builder.define(group.anchors[0], builder.chain.given++);
+        builder.define(group.anchors.items[0], builder.chain.given++);
     }
 
     /// The distance between rows that lie evenly; 0 for a single row.
     static constexpr Index row_stride(const Shape& shape, const Strides& strides) {
         for (int axis = shape.rank - 2; axis >= 0; --axis) {
             if (shape[axis] != 1) {
-                return strides[static_cast<std::size_t>(axis)];
+                return strides.items[axis];
             }
         }
         return shape[-1];
@@ -264,22 +270,22 @@ private:
 
     /// The group writes straight into the state.
     constexpr Reference store_output(Kernel& kernel, const Node& store, const Group& group) {
-        const Shape& state = graph_[store.inputs[0]].shape;
+        const Shape& state = nodes_[store.inputs.items[0]].shape;
         const Strides strides = contiguous_strides(state);
-        const auto axis = static_cast<std::size_t>(store.attributes[0]);
+        const auto axis = static_cast<std::size_t>(store.attributes.items[0]);
         Reference output;
         output.space = Space::state;
-        output.index = references_.state(store.inputs[0]);
+        output.index = references_.state(store.inputs.items[0]);
         if (store.input_count == 3) {
-            output.position = references_.state(store.inputs[2]);
+            output.position = references_.state(store.inputs.items[2]);
             output.position_stride = strides[axis];
             output.last_position = last_position(store);
             output.capacity = state[static_cast<int>(axis)];
         } else {
-            output.offset = store.attributes[1] * (state.rank == 0 ? 0 : strides[axis]);
+            output.offset = store.attributes.items[1] * (state.rank == 0 ? 0 : strides[axis]);
         }
         kernel.output_strides = strides;
-        const Shape& value = graph_[store.inputs[1]].shape;
+        const Shape& value = nodes_[store.inputs.items[1]].shape;
         if (value.rank + 1 == group.shape.rank) {  // the state has the last two axes as one
             const auto last = static_cast<std::size_t>(group.shape.rank - 1);
             kernel.output_strides[last] = kernel.output_strides[last - 1];
@@ -290,14 +296,14 @@ private:
 
     /// The largest position at which the value of a store lies inside the state.
     constexpr Index last_position(const Node& store) const {
-        const auto axis = static_cast<int>(store.attributes[0]);
-        return graph_.input(store, 0).shape[axis] - graph_.input(store, 1).shape[axis];
+        const auto axis = static_cast<int>(store.attributes.items[0]);
+        return nodes_[store.inputs.items[0]].shape[axis] - nodes_[store.inputs.items[1]].shape[axis];
     }
 
     // --- Structural kernels ------------------------------------------------------------------------------------------
 
     constexpr void emit_structural(int id) {
-        const Node& node = graph_[id];
+        const Node& node = nodes_[id];
         Kernel kernel;
         Step step;
         step.node = id;
@@ -310,27 +316,27 @@ private:
         kernel.attention = node.attention;
         kernel.custom = node.custom;
         const int first = node.op == Op::store ? 1 : 0;
-        const bool overlaps =
-            node.op == Op::store && locations_[static_cast<std::size_t>(node.inputs[1])].base == node.inputs[0];
-        const Reference copied = overlaps ? step_list_.add_copy(node.inputs[1], id) : Reference{};
+        const bool overlaps = node.op == Op::store &&
+                              locations_[static_cast<std::size_t>(node.inputs.items[1])].base == node.inputs.items[0];
+        const Reference copied = overlaps ? step_list_.add_copy(node.inputs.items[1], id) : Reference{};
         for (int i = first; i < node.input_count; ++i) {
-            const int input = node.inputs[static_cast<std::size_t>(i)];
+            const int input = node.inputs.items[i];
             const bool is_copied = overlaps && i == 1;
             const auto place = static_cast<std::size_t>(kernel.operand_count++);
-            kernel.operands[place].dtype = graph_[input].dtype;
-            kernel.operands[place].shape = graph_[input].shape;
-            kernel.operands[place].strides = is_copied ? contiguous_strides(graph_[input].shape)
+            kernel.operands[place].dtype = nodes_[input].dtype;
+            kernel.operands[place].shape = nodes_[input].shape;
+            kernel.operands[place].strides = is_copied ? contiguous_strides(nodes_[input].shape)
                                                        : locations_[static_cast<std::size_t>(input)].strides;
             step.operands[place] = is_copied ? copied : references_.to(input);
         }
         if (node.op == Op::store) {
-            const Shape& state = graph_[node.inputs[0]].shape;
+            const Shape& state = nodes_[node.inputs.items[0]].shape;
             kernel.output_strides = contiguous_strides(state);
             step.output.space = Space::state;
-            step.output.index = references_.state(node.inputs[0]);
-            kernel.attributes[2] = node.input_count == 3 ? last_position(node) : 0;
+            step.output.index = references_.state(node.inputs.items[0]);
+            kernel.attributes.items[2] = node.input_count == 3 ? last_position(node) : 0;
             for (int axis = 0; axis < state.rank; ++axis) {
-                if (axis != node.attributes[0]) {
+                if (axis != node.attributes.items[0]) {
                     kernel.iteration[axis] = state[axis];
                 }
             }
@@ -344,11 +350,12 @@ private:
 
     constexpr LoopBounds bounds_of(const Kernel& kernel, int id) const {
         return bounds_.empty() ? LoopBounds{}
-                               : loop_bounds(kernel.iteration, kernel.row_rank, graph_[id].shape,
+                               : loop_bounds(kernel.iteration, kernel.row_rank, nodes_[id].shape,
                                              bounds_[static_cast<std::size_t>(id)]);
     }
 
     const Graph& graph_;
+    const Node* nodes_;
     List<char> weight_expression_;
     List<StoreEvent> stores_;
     Locations found_;

@@ -26,6 +26,7 @@ public:
     constexpr References(const Graph& graph, const List<char>& weight_expression, const List<Location>& locations,
                          Plan& plan)
         : graph_(graph),
+          nodes_(graph.nodes.data()),
           weight_expression_(weight_expression),
           locations_(locations),
           plan_(plan),
@@ -67,7 +68,7 @@ public:
         if (weight_expression_[base]) {
             reference.space = Space::weight;
             reference.index = weight(location.base, -1, false);
-        } else if (graph_[location.base].op == Op::state) {
+        } else if (nodes_[location.base].op == Op::state) {
             reference.space = Space::state;
             reference.index = state(location.base);
         } else {
@@ -84,11 +85,12 @@ public:
         if (!packed && weight_of_[static_cast<std::size_t>(id)] >= 0) {
             return weight_of_[static_cast<std::size_t>(id)];
         }
-        for (std::size_t i = 0; packed && i < plan_.weights.size(); ++i) {
-            const PreparedWeight& other = plan_.weights[i];
+        const PreparedWeight* const weights = plan_.weights.data();
+        for (int i = 0, count = packed ? static_cast<int>(plan_.weights.size()) : 0; i < count; ++i) {
+            const PreparedWeight& other = weights[i];
             if (other.identity == identity && other.packed && is_same_expression(graph_, other.node, id) &&
                 is_same_expression(graph_, other.second_node, second)) {
-                return static_cast<int>(i);
+                return i;
             }
         }
         plan_.weights.push_back({id, second, packed, identity});
@@ -104,7 +106,7 @@ public:
         Buffer buffer;
         buffer.node = id;
         buffer.bytes =
-            aligned_size(static_cast<std::size_t>(graph_[id].shape.size()) * size_in_bytes(graph_[id].dtype));
+            aligned_size(static_cast<std::size_t>(nodes_[id].shape.size()) * size_in_bytes(nodes_[id].dtype));
         buffer.first_step = static_cast<int>(plan_.steps.size());
         buffer.last_step = buffer.first_step;
         buffer_of_[static_cast<std::size_t>(id)] = static_cast<int>(plan_.buffers.size());
@@ -130,6 +132,7 @@ public:
 
 private:
     const Graph& graph_;
+    const Node* nodes_;
     const List<char>& weight_expression_;
     const List<Location>& locations_;
     Plan& plan_;

@@ -45,10 +45,12 @@ struct Plan {
 /// The states of a graph, without a plan.
 constexpr Plan list_states(const Graph& graph) {
     Plan plan;
-    for (int id = 0; id < graph.size(); ++id) {
-        if (graph[id].op == Op::state) {
-            plan.states.push_back({graph[id].name, graph[id].layer, graph[id].dtype, graph[id].shape, id, graph[id].use,
-                                   graph[id].layer_step});
+    const int count = graph.size();
+    const Node* const nodes = graph.nodes.data();
+    for (int id = 0; id < count; ++id) {
+        const Node& node = nodes[id];
+        if (node.op == Op::state) {
+            plan.states.push_back({node.name, node.layer, node.dtype, node.shape, id, node.use, node.layer_step});
         }
     }
     return plan;

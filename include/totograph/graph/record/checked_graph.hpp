@@ -34,7 +34,7 @@ public:
         Node& added = graph_.nodes.back();
         added.iteration = loops_.iteration();
         check_dtype(added);
-        if (!is_usable(added.shape, name(added.op))) {
+        if (!is_usable(added.shape, added.op)) {
             added.shape = detail::usable(added.shape);
         }
         is_weight_expression_.push_back(check_inputs(added) ? 1 : 0);
@@ -54,21 +54,24 @@ public:
 
     /// What has been recorded so far.
     [[nodiscard]] constexpr const Graph& graph() const { return graph_; }
+    /// Its node of this number.
+    [[nodiscard]] constexpr const Node& recorded_node(int id) const { return graph_.nodes.data()[id]; }
     /// The recorded graph, moved out.
     [[nodiscard]] constexpr Graph take_graph() { return static_cast<Graph&&>(graph_); }
 
     /// Notes a mistake unless a tensor can have this shape: at most `max_rank` axes, of at least one element each.
-    constexpr bool is_usable(const Shape& shape, std::string_view what) {
+    /// @param op  whose result it is
+    constexpr bool is_usable(const Shape& shape, Op op) {
         if (shape.rank < 0 || shape.rank > max_rank) {
             fail(ModelErrorKind::shape_is_not_usable)
-                << what << ": a shape of " << Index{shape.rank} << " axes; the most is " << Index{max_rank};
+                << name(op) << ": a shape of " << Index{shape.rank} << " axes; the most is " << Index{max_rank};
             return false;
         }
-        const Index* const extent = shape.extents.data();
+        const Index* const extent = shape.extents.items;
         for (int axis = 0; axis < shape.rank; ++axis) {
             if (extent[axis] < 1) {
                 fail(ModelErrorKind::shape_is_not_usable)
-                    << what << ": axis " << Index{axis} << " of shape " << shape << " is empty";
+                    << name(op) << ": axis " << Index{axis} << " of shape " << shape << " is empty";
                 return false;
             }
         }
@@ -106,9 +109,10 @@ private:
     /// Returns whether the newest node is made of weights and constants alone.
     constexpr bool check_inputs(Node& added) {
         const int id = graph_.size() - 1;
+        const char* const is_weight = is_weight_expression_.data();
         bool is_known = is_pure(added.op);
         for (int i = 0; i < added.input_count; ++i) {
-            int& input = added.inputs[static_cast<std::size_t>(i)];
+            int& input = added.inputs.items[i];
             if (input < 0 || input >= id) {
                 fail(ModelErrorKind::different_recorders) << name(added.op) << ": input " << i << " is not recorded";
                 added.input_count = i;
@@ -119,7 +123,7 @@ private:
                     << name(added.op) << ": input " << i << " is `" << name(graph_[input].op) << "` of shape "
                     << graph_[input].shape << ", which the body of `repeat` has recorded for itself";
             }
-            is_known = is_known && is_weight_expression_[static_cast<std::size_t>(input)] != 0;
+            is_known = is_known && is_weight[input] != 0;
         }
         return is_known;
     }

@@ -15,7 +15,7 @@ namespace totograph {
 
 /// The same elements under another shape of the same size.
 constexpr Tensor reshape(Tensor x, const Shape& shape) {
-    if (!x.recorder().is_usable(shape, "reshape")) {
+    if (!x.recorder().is_usable(shape, Op::reshape)) {
         return x;
     }
     if (shape.size() != x.shape().size()) {
@@ -68,7 +68,7 @@ constexpr Tensor permute(Tensor x, std::initializer_list<Index> axes) {
 
 /// Repeats axes of extent 1 (and prepends axes) to reach `shape`.
 constexpr Tensor expand(Tensor x, const Shape& shape) {
-    if (!x.recorder().is_usable(shape, "expand")) {
+    if (!x.recorder().is_usable(shape, Op::expand)) {
         return x;
     }
     if (!(broadcast(x.shape(), shape) == shape)) {

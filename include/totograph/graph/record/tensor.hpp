@@ -93,7 +93,7 @@ public:
             Node& known = this->node(id);
             if (known.layer == node.layer && known.layer_step == node.layer_step && known.loop == node.loop &&
                 known.name == name) {
-                if (is_usable(shape, "state") && (!(known.shape == shape) || known.dtype != dtype)) {
+                if (is_usable(shape, Op::state) && (!(known.shape == shape) || known.dtype != dtype)) {
                     fail(ModelErrorKind::state_declared_twice)
                         << "state '" << name << "': declared as " << totograph::name(known.dtype) << " " << known.shape
                         << ", then as " << totograph::name(dtype) << " " << shape;
@@ -127,8 +127,8 @@ public:
     /// Writes `value` into a state along `axis`, from index `begin`; all other axes must agree (extents of 1 repeat).
     constexpr void store(Tensor state, Tensor value, int axis = 0, Index begin = 0) {
         Node node = effect(state, value, axis);
-        node.attributes[1] = begin;
-        const auto front = static_cast<int>(node.attributes[0]);
+        node.attributes.items[1] = begin;
+        const auto front = static_cast<int>(node.attributes.items[0]);
         const Index count = front < value.shape().rank ? value.extent(front) : 1;  // a scalar is one position
         const Index capacity = front < state.shape().rank ? state.extent(front) : 1;
         if (begin < 0 || begin + count > capacity) {
@@ -149,7 +149,7 @@ public:
         }
         check_position(position, state, "store_at");
         check_recorder(position, Op::store);
-        node.inputs[2] = position.id();
+        node.inputs.items[2] = position.id();
         node.input_count = 3;
         add(node);
     }
@@ -189,12 +189,12 @@ public:
                 fail(ModelErrorKind::too_many_inputs) << name(op) << ": more than " << max_inputs << " inputs";
                 break;
             }
-            node.inputs[static_cast<std::size_t>(node.input_count++)] = input.id();
+            node.inputs.items[node.input_count++] = input.id();
         }
-        std::size_t place = 0;
+        int place = 0;
         for (const Index attribute : attributes) {
-            if (place < node.attributes.size()) {
-                node.attributes[place++] = attribute;
+            if (place < max_rank) {
+                node.attributes.items[place++] = attribute;
             }
         }
         return add(node);
@@ -208,7 +208,7 @@ public:
         node.attention = attention;
         const auto append = [&](Tensor input) {
             if (check_recorder(input, Op::attention)) {
-                node.inputs[static_cast<std::size_t>(node.input_count++)] = input.id();
+                node.inputs.items[node.input_count++] = input.id();
             }
         };
         for (const Tensor& input : inputs) {
@@ -332,13 +332,13 @@ private:
 
     constexpr Node effect(Tensor state, Tensor value, int axis) {
         Node node = leaf(Op::store, value.dtype(), value.shape());
-        node.inputs[0] = state.id();
-        node.inputs[1] = value.id();
+        node.inputs.items[0] = state.id();
+        node.inputs.items[1] = value.id();
         node.input_count = 2;
         check_recorder(state, Op::store);
         check_recorder(value, Op::store);
         const int front = state.shape().rank == 0 && axis == 0 ? 0 : axis_of(state, axis);
-        node.attributes[0] = front;
+        node.attributes.items[0] = front;
         bool fits = state.node().op == Op::state && state.shape().rank == value.shape().rank;
         for (int i = 0; fits && i < state.shape().rank; ++i) {
             fits = i == front ? value.extent(i) <= state.extent(i)
@@ -360,7 +360,7 @@ private:
 };
 
 constexpr const Node& Tensor::node() const {
-    return recorder_->graph()[id_];
+    return recorder_->recorded_node(id_);
 }
 
 constexpr Index Tensor::extent(int axis) const {

@@ -64,7 +64,7 @@ private:
             // Keys and values of one attention are all stored alike.
             bool refuses = false;
             for (int i = 0; i < kernel.operand_count; ++i) {
-                const Reference& reference = step.operands[static_cast<std::size_t>(i)];
+                const Reference& reference = step.operands.items[i];
                 const bool counts = is_key_or_value(kernel, i) && !needs_f32<Program>;
                 refuses = refuses || (counts && (reference.space != Space::state || refused[entry_of(reference)]));
                 if (reference.space == Space::state) {
@@ -72,7 +72,7 @@ private:
                 }
             }
             for (int i = 0; refuses && i < kernel.operand_count; ++i) {
-                const Reference& reference = step.operands[static_cast<std::size_t>(i)];
+                const Reference& reference = step.operands.items[i];
                 if (is_key_or_value(kernel, i) && reference.space == Space::state) {
                     refused[entry_of(reference)] = true;
                 }

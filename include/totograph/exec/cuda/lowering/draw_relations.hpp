@@ -44,7 +44,7 @@ constexpr bool reads_alone(int reader, int maker) {
         const Step& other = step_of<Program>(step);
         bool reads = kernel_of<Program>(step).kind == KernelKind::gemm && is_made(other.input);
         for (int i = 0; i < kernel_of<Program>(step).operand_count; ++i) {
-            reads = reads || is_made(other.operands[static_cast<std::size_t>(i)]);
+            reads = reads || is_made(other.operands.items[i]);
         }
         if (reads && step != reader) {
             return false;
@@ -59,8 +59,8 @@ template <class Program>
 constexpr bool outlives_draw(int gemm, int draw) {
     bool result = true;
     for (int i = 0; i < kernel_of<Program>(gemm).operand_count; ++i) {
-        result = result && !may_overlap<Program>(step_of<Program>(gemm).operands[static_cast<std::size_t>(i)],
-                                                 step_of<Program>(draw).output);
+        result =
+            result && !may_overlap<Program>(step_of<Program>(gemm).operands.items[i], step_of<Program>(draw).output);
     }
     return result;
 }
@@ -89,7 +89,7 @@ constexpr MixtureDraws mixture_draws(const Launch& launch) {
     MixtureDraws result;
     for (int parameter = 0; parameter < 4; ++parameter) {
         const auto place = static_cast<std::size_t>(parameter);
-        const Operand& operand = drawn.operands[place];
+        const Operand& operand = drawn.operands.items[place];
         const int reader = parameter == 3 ? softmax : draw;
         const Reference& wanted = step_of<Program>(reader).operands[parameter == 3 ? 0 : place];
         if (!is_row_major(operand.shape, operand.strides)) {

@@ -44,7 +44,7 @@ constexpr bool leaves_prefix(int attention, const Launch& other) {
         leaves = !reads_position<Program>(attention, step_of<Program>(i).output);
         for (const int read_early : {1, 2, AttentionDescription::length_input,
                                      described.has_suffix ? AttentionDescription::suffix_length_input : 1}) {
-            const Reference& operand = step.operands[static_cast<std::size_t>(read_early)];
+            const Reference& operand = step.operands.items[read_early];
             leaves = leaves && operand.position < 0 && !may_overlap<Program>(step_of<Program>(i).output, operand);
         }
     }
@@ -83,7 +83,7 @@ constexpr bool has_early_residual(const Launch& launch, const Launch& before) {
         return false;
     }
     const auto operand = static_cast<std::size_t>(launch.direct.residual);
-    const Reference& residual = step_of<Program>(launch.first_gemm()).operands[operand];
+    const Reference& residual = step_of<Program>(launch.first_gemm()).operands.items[operand];
     bool is_early = true;
     for (int i = before.first; i < before.first + before.count; ++i) {
         is_early = is_early && !may_overlap<Program>(step_of<Program>(i).output, residual);

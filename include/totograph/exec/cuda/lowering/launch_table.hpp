@@ -156,11 +156,11 @@ private:
         // Keys and values of one attention are all stored alike.
         bool refuses_keys = false;
         for (int i = 0; i < kernel.operand_count; ++i) {
-            const std::size_t buffer = arena(step.operands[static_cast<std::size_t>(i)]);
+            const std::size_t buffer = arena(step.operands.items[i]);
             refuses_keys = refuses_keys || (is_key_or_value(kernel, i) && (buffer == buffers || refused[buffer]));
         }
         for (int i = 0; i < kernel.operand_count; ++i) {
-            const std::size_t buffer = arena(step.operands[static_cast<std::size_t>(i)]);
+            const std::size_t buffer = arena(step.operands.items[i]);
             if (buffer == buffers) {
                 continue;
             }
@@ -172,7 +172,8 @@ private:
             const std::size_t buffer = arena(step.input);
             const auto bytes = static_cast<std::size_t>(kernel.rows() * kernel.k) * sizeof(float);
             const bool whole = step.input.offset == 0 && step.input.position < 0 && kernel.input_stride == kernel.k &&
-                               kernel.k % 8 == 0 && Program::buffers[buffer].bytes == aligned_size(bytes);
+                               kernel.k % 8 == 0 &&
+                               lowering_detail::buffers_of<Program>[buffer].bytes == aligned_size(bytes);
             wanted[buffer] = true;
             refused[buffer] = refused[buffer] || launch.has_reduction || !whole;
         }

@@ -131,7 +131,7 @@ public:
         const Step& step = lowering_detail::step_of<Program>(index);
         std::uint32_t bits = local_offset(step.output) >= 0 ? 1U : 0U;
         for (std::size_t i = 0; i < max_operands; ++i) {
-            bits |= local_offset(step.operands[i]) >= 0 ? 2U << i : 0U;
+            bits |= local_offset(step.operands.items[i]) >= 0 ? 2U << i : 0U;
         }
         return bits;
     }

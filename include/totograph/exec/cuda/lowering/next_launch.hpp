@@ -47,7 +47,7 @@ constexpr bool norm_ends_with(int norm, int end, int steps) {
         const Step& other = step_of<Program>(step);
         const Kernel& kernel = kernel_of<Program>(step);
         for (std::size_t i = 0; i < static_cast<std::size_t>(kernel.operand_count); ++i) {
-            if (is_same(other.operands[i], made.output)) {
+            if (is_same(other.operands.items[i], made.output)) {
                 return false;
             }
         }

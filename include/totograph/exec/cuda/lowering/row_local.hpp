@@ -5,6 +5,7 @@
 #include <array>
 #include <cstddef>
 
+#include <totograph/core/array.hpp>
 #include <totograph/core/dtype.hpp>
 #include <totograph/core/shape.hpp>
 #include <totograph/exec/cuda/kernels/kernel_facts.hpp>
@@ -115,7 +116,7 @@ constexpr Index row_stride(const Shape& shape, const Strides& strides, Index off
 struct RowBytes {
     bool is_possible = false;  ///< Whether the step itself divides into that many rows.
     Index output = 0;
-    std::array<Index, max_operands> operands{};
+    Array<Index, max_operands> operands{};
 };
 
 /// How the memory of a step divides among so many rows, of at most `widest` columns each.
@@ -147,16 +148,16 @@ constexpr RowBytes row_bytes(const Step& step, const Kernel& kernel, Index rows,
     }
     for (int i = 0; i < (is_store ? 1 : kernel.operand_count); ++i) {  // its position, which a store has, all may read
         const auto place = static_cast<std::size_t>(i);
-        const Operand& operand = kernel.operands[place];
+        const Operand& operand = kernel.operands.items[place];
         const bool is_of_rows = is_reduction && i >= kernel.prologue_operands;  // read after the sum
         const Strides strides =
             is_store ? totograph::detail::broadcast_strides(operand.shape, operand.strides, kernel.iteration)
                      : operand.strides;
-        result.operands[place] = bytes(step.operands[place], operand.dtype,
-                                       is_of_rows       ? row_shape
-                                       : has_own_shapes ? operand.shape
-                                                        : kernel.iteration,
-                                       strides, 0);
+        result.operands.items[place] = bytes(step.operands.items[place], operand.dtype,
+                                             is_of_rows       ? row_shape
+                                             : has_own_shapes ? operand.shape
+                                                              : kernel.iteration,
+                                             strides, 0);
     }
     return result;
 }
@@ -168,8 +169,7 @@ constexpr bool mix_rows(const Reference& a, Index a_bytes, const Reference& b, I
         return false;
     }
     const bool begin_together =
-        a.space == Space::state || Program::buffers[static_cast<std::size_t>(a.index)].offset ==
-                                       Program::buffers[static_cast<std::size_t>(b.index)].offset;
+        a.space == Space::state || buffers_of<Program>[a.index].offset == buffers_of<Program>[b.index].offset;
     return !begin_together || a_bytes == 0 || a_bytes != b_bytes;
 }
 
@@ -183,8 +183,9 @@ constexpr bool keep_to_rows(int a, const RowBytes& a_bytes, int b, const RowByte
     const auto look = [&](const Reference& written, Index written_bytes, int reader, const RowBytes& bytes) {
         for (int i = 0; i < kernel_of<Program>(reader).operand_count; ++i) {
             const auto place = static_cast<std::size_t>(i);
-            result = result && !mix_rows<Program>(written, written_bytes, step_of<Program>(reader).operands[place],
-                                                  bytes.operands[place]);
+            result =
+                result && !mix_rows<Program>(written, written_bytes, step_of<Program>(reader).operands.items[place],
+                                             bytes.operands.items[place]);
         }
     };
     look(left, a_bytes.output, b, b_bytes);

@@ -129,7 +129,7 @@ constexpr std::array<LevelsOfUse, buffers> levels_of_use(const Launch& launch) {
         };
         use(step_of<Program>(index).output);
         for (int operand = 0; operand < kernel_of<Program>(index).operand_count; ++operand) {
-            use(step_of<Program>(index).operands[static_cast<std::size_t>(operand)]);
+            use(step_of<Program>(index).operands.items[operand]);
         }
     }
     return result;
@@ -141,7 +141,7 @@ template <class Program, std::size_t buffers>
 constexpr bool place_in_shared(Launch& launch, std::array<int, buffers>& places) {
     const auto levels = levels_of_use<Program, buffers>(launch);
     const auto end_of = [&](std::size_t buffer) {
-        return static_cast<std::size_t>(places[buffer]) + aligned_size(Program::buffers[buffer].bytes);
+        return static_cast<std::size_t>(places[buffer]) + aligned_size(buffers_of<Program>[buffer].bytes);
     };
     bool all = true;
     launch.local_bytes = 0;
@@ -183,7 +183,7 @@ constexpr bool order_for_one_block(Launch& launch, bool is_wide, std::array<int,
     std::array<int, buffers> own{};
     own.fill(-1);
     for (std::size_t i = 0; i < Program::buffers.size(); ++i) {
-        const Buffer& buffer = Program::buffers[i];
+        const Buffer& buffer = buffers_of<Program>[i];
         const bool stays = buffer.first_step >= launch.first && buffer.last_step < launch.first + launch.count;
         own[i] = stays && buffer.bytes <= (is_wide ? most_wide_local_bytes : most_local_bytes) ? 0 : -1;
     }

@@ -17,14 +17,22 @@ inline constexpr Index segment_elements = 32768;
 
 namespace lowering_detail {
 
+/// The tables of a program. A subscript of a span is a chain of calls, of which each costs the compiler a microsecond.
+template <class Program>
+inline constexpr const Step* steps_of = Program::steps.data();
+template <class Program>
+inline constexpr const Kernel* kernels_of = Program::kernels.data();
+template <class Program>
+inline constexpr const Buffer* buffers_of = Program::buffers.data();
+
 template <class Program>
 constexpr const Kernel& kernel_of(int step) {
-    return Program::kernels[static_cast<std::size_t>(Program::steps[static_cast<std::size_t>(step)].kernel)];
+    return kernels_of<Program>[steps_of<Program>[step].kernel];
 }
 
 template <class Program>
 constexpr const Step& step_of(int step) {
-    return Program::steps[static_cast<std::size_t>(step)];
+    return steps_of<Program>[step];
 }
 
 /// Whether two references can name the same memory.
@@ -36,8 +44,8 @@ constexpr bool may_overlap(const Reference& a, const Reference& b) {
     if (a.space == Space::state) {
         return a.index == b.index;
     }
-    const Buffer& left = Program::buffers[static_cast<std::size_t>(a.index)];
-    const Buffer& right = Program::buffers[static_cast<std::size_t>(b.index)];
+    const Buffer& left = buffers_of<Program>[a.index];
+    const Buffer& right = buffers_of<Program>[b.index];
     return left.offset < right.offset + right.bytes && right.offset < left.offset + left.bytes;
 }
 
@@ -48,7 +56,7 @@ constexpr bool reads(int step, const Reference& reference, const Overlaps& overl
     const Kernel& kernel = kernel_of<Program>(step);
     bool result = kernel.kind == KernelKind::gemm && overlaps(s.input, reference);
     for (std::size_t i = 0; i < static_cast<std::size_t>(kernel.operand_count); ++i) {
-        result = result || overlaps(s.operands[i], reference);
+        result = result || overlaps(s.operands.items[i], reference);
     }
     return result;
 }
@@ -76,7 +84,7 @@ constexpr bool reads_position(int step, const Reference& written) {
     };
     look(s.output);
     for (int i = 0; i < kernel_of<Program>(step).operand_count; ++i) {
-        look(s.operands[static_cast<std::size_t>(i)]);
+        look(s.operands.items[i]);
     }
     return result;
 }
@@ -120,7 +128,7 @@ template <class Program>
 constexpr bool reads_weights_alone_behind_rows(int step) {
     bool result = true;
     for (int i = 1; i < kernel_of<Program>(step).operand_count; ++i) {
-        const Reference& reference = step_of<Program>(step).operands[static_cast<std::size_t>(i)];
+        const Reference& reference = step_of<Program>(step).operands.items[i];
         result = result && reference.space == Space::weight && reference.position < 0;
     }
     return result;
@@ -164,14 +172,15 @@ constexpr int scale_operand(int gemm, const Reference& norm) {
     int found = -1;
     for (int i = 0; i < kernel.operand_count; ++i) {
         const auto place = static_cast<std::size_t>(i);
-        if (!may_overlap<Program>(step.operands[place], norm)) {
+        if (!may_overlap<Program>(step.operands.items[place], norm)) {
             continue;
         }
         bool columns_repeat = true;
         for (int axis = kernel.row_rank; axis < kernel.iteration.rank; ++axis) {
-            columns_repeat = columns_repeat && kernel.operands[place].strides[static_cast<std::size_t>(axis)] == 0;
+            columns_repeat =
+                columns_repeat && kernel.operands.items[place].strides[static_cast<std::size_t>(axis)] == 0;
         }
-        if (found != -1 || !is_same(step.operands[place], norm) || !columns_repeat) {
+        if (found != -1 || !is_same(step.operands.items[place], norm) || !columns_repeat) {
             return -2;
         }
         found = i;
@@ -184,7 +193,7 @@ template <class Program>
 constexpr unsigned weight_operands(int step) {
     unsigned bits = 0;
     for (int i = 0; i < kernel_of<Program>(step).operand_count; ++i) {
-        const Reference& reference = step_of<Program>(step).operands[static_cast<std::size_t>(i)];
+        const Reference& reference = step_of<Program>(step).operands.items[i];
         bits |= reference.space == Space::weight && reference.position < 0 ? 1U << i : 0U;
     }
     return bits;
@@ -197,8 +206,7 @@ constexpr bool is_read_wide(const Kernel& kernel, int operand) {
         return operand == 0 || is_key_or_value(kernel, operand);
     }
     const int inner = kernel.iteration.rank - 1;
-    return inner >= 0 &&
-           kernel.operands[static_cast<std::size_t>(operand)].strides[static_cast<std::size_t>(inner)] == 1;
+    return inner >= 0 && kernel.operands.items[operand].strides[static_cast<std::size_t>(inner)] == 1;
 }
 
 /// Whether all wide accesses of a step are at multiples of 16 bytes, in f32 and in bf16; the accumulators that cuBLASLt
@@ -225,10 +233,10 @@ constexpr bool is_aligned(int index) {
         !is_written_wide || (begins_aligned(step.output) && goes_on_aligned(kernel.iteration, kernel.output_strides));
     for (int i = 0; i < kernel.operand_count; ++i) {
         const auto place = static_cast<std::size_t>(i);
-        const Shape& own = kernel.operands[place].shape;
+        const Shape& own = kernel.operands.items[place].shape;
         const Shape& shape = kernel.kind == KernelKind::structural && own.rank != 0 ? own : kernel.iteration;
-        result = result && (!is_read_wide(kernel, i) || (begins_aligned(step.operands[place]) &&
-                                                         goes_on_aligned(shape, kernel.operands[place].strides)));
+        result = result && (!is_read_wide(kernel, i) || (begins_aligned(step.operands.items[place]) &&
+                                                         goes_on_aligned(shape, kernel.operands.items[place].strides)));
     }
     if (kernel.kind == KernelKind::gemm) {
         result = result && begins_aligned(step.input) && kernel.input_stride % unit == 0 &&

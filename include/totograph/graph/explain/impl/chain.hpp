@@ -30,7 +30,7 @@ TOTOGRAPH_INLINE std::string instructions_text(const Chain& chain, std::span<con
                                                std::string_view indent) {
     std::string text;
     for (int i = 0; i < chain.count; ++i) {
-        const Instruction& instruction = chain.instructions[static_cast<std::size_t>(i)];
+        const Instruction& instruction = chain.instructions.items[i];
         text += std::string(indent) + "%" + std::to_string(chain.given + i) + " = " +
                 op_text(instruction.op, instruction.custom);
         if (instruction.op == Op::constant) {
@@ -40,7 +40,7 @@ TOTOGRAPH_INLINE std::string instructions_text(const Chain& chain, std::span<con
         }
         const int arguments = argument_count(instruction, nodes);
         for (int which = 0; which < arguments; ++which) {
-            text += " %" + std::to_string(instruction.arguments[static_cast<std::size_t>(which)]);
+            text += " %" + std::to_string(instruction.arguments.items[which]);
         }
         text += "\n";
     }
@@ -81,8 +81,8 @@ TOTOGRAPH_INLINE void ChainWords::find_rotaries() {
         if (sum.op != Op::add) {
             continue;
         }
-        const Instruction* left = maker(sum.arguments[0]);
-        const Instruction* right = maker(sum.arguments[1]);
+        const Instruction* left = maker(sum.arguments.items[0]);
+        const Instruction* right = maker(sum.arguments.items[1]);
         if (left == nullptr || right == nullptr || left->op != Op::multiply || right->op != Op::multiply) {
             continue;
         }
@@ -90,7 +90,7 @@ TOTOGRAPH_INLINE void ChainWords::find_rotaries() {
             find_rotated(*left, *right) >= 0 ? find_rotated(*left, *right) : find_rotated(*right, *left);
         if (rotated >= 0) {
             is_rotary_[static_cast<std::size_t>(i)] = true;
-            for (const int value : {sum.arguments[0], sum.arguments[1], rotated}) {
+            for (const int value : {sum.arguments.items[0], sum.arguments.items[1], rotated}) {
                 hidden_[static_cast<std::size_t>(value - chain_.given)] = true;
             }
         }
@@ -101,7 +101,8 @@ TOTOGRAPH_INLINE int ChainWords::find_rotated(const Instruction& plain, const In
     for (const std::size_t side : {0U, 1U}) {
         const Instruction* rotation = maker(turned.arguments[side]);
         if (rotation != nullptr && rotation->op == Op::rotate_pairs &&
-            (rotation->arguments[0] == plain.arguments[0] || rotation->arguments[0] == plain.arguments[1])) {
+            (rotation->arguments.items[0] == plain.arguments.items[0] ||
+             rotation->arguments.items[0] == plain.arguments.items[1])) {
             return turned.arguments[side];
         }
     }
@@ -123,8 +124,8 @@ TOTOGRAPH_INLINE std::string ChainWords::words_of_instruction(int place) const {
     if (instruction.custom != nullptr || argument_count(instruction, nodes_) != 2) {
         return plain;
     }
-    const int first = instruction.arguments[0];
-    const int second = instruction.arguments[1];
+    const int first = instruction.arguments.items[0];
+    const int second = instruction.arguments.items[1];
     if (is_constant(second)) {
         return plain + " " + number_text(maker(second)->immediate);
     }

@@ -238,7 +238,7 @@ TOTOGRAPH_INLINE std::string explain_graph_dot(std::span<const Node> nodes, std:
     std::set<int> read;  // a state that is only written stands below what writes it
     for (const Node& node : nodes) {
         for (int i = node.op == Op::store ? 1 : 0; i < node.input_count; ++i) {
-            read.insert(node.inputs[static_cast<std::size_t>(i)]);
+            read.insert(node.inputs.items[i]);
         }
     }
     std::string text = detail::dot_header(title);
@@ -248,7 +248,7 @@ TOTOGRAPH_INLINE std::string explain_graph_dot(std::span<const Node> nodes, std:
         text += "  " + detail::dot_node(id_text(id), detail::look_of(node.op), own.empty() ? name(node.op) : own,
                                         {detail::shape_text(node.shape) + " " + std::string(name(node.dtype))});
         for (int i = 0; i < node.input_count; ++i) {
-            const int input = node.inputs[static_cast<std::size_t>(i)];
+            const int input = node.inputs.items[i];
             if (node.op == Op::store && i == 0) {
                 text += "  " + id_text(id) + " -> " + id_text(input) +
                         (read.contains(input) ? " [constraint=false];\n" : ";\n");

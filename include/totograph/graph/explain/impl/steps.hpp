@@ -93,7 +93,7 @@ TOTOGRAPH_INLINE void ProgramWords::find_nodes() {
         NodePlace& place = node_places_[static_cast<std::size_t>(id)];
         if (graph[id].op == Op::store && place.step < 0) {
             // The step that makes the value writes it into the state.
-            place.step = node_places_[static_cast<std::size_t>(find_computed(graph[id].inputs[1]))].step;
+            place.step = node_places_[static_cast<std::size_t>(find_computed(graph[id].inputs.items[1]))].step;
         }
         if (place.step >= 0) {
             steps_[static_cast<std::size_t>(place.step)].nodes.push_back(id);
@@ -103,14 +103,14 @@ TOTOGRAPH_INLINE void ProgramWords::find_nodes() {
 
 TOTOGRAPH_INLINE int ProgramWords::find_computed(int id) const {
     while ((is_view(node(id).op) || node(id).op == Op::take) && node_places_[static_cast<std::size_t>(id)].step < 0) {
-        id = node(id).inputs[0];
+        id = node(id).inputs.items[0];
     }
     return id;
 }
 
 TOTOGRAPH_INLINE void ProgramWords::claim_inputs(const Node& of, int step) {
     for (int i = 0; i < of.input_count; ++i) {
-        const int id = of.inputs[static_cast<std::size_t>(i)];
+        const int id = of.inputs.items[i];
         const auto behind = static_cast<std::size_t>(find_computed(id));
         // A view is part of a step when it lies between two nodes of the step.
         const bool is_elsewhere =
@@ -132,7 +132,7 @@ TOTOGRAPH_INLINE void ProgramWords::collect_weights(int id, std::vector<NameAndL
         found.push_back({node(id).name, node(id).layer});
     }
     for (int i = 0; i < node(id).input_count; ++i) {
-        collect_weights(node(id).inputs[static_cast<std::size_t>(i)], found, seen);
+        collect_weights(node(id).inputs.items[i], found, seen);
     }
 }
 
@@ -155,7 +155,7 @@ TOTOGRAPH_INLINE void ProgramWords::describe(int place) {
     add_reference(words, step.input);
     add_reference(words, step.weight);
     for (int i = 0; i < kernel.operand_count; ++i) {
-        add_reference(words, step.operands[static_cast<std::size_t>(i)]);
+        add_reference(words, step.operands.items[i]);
     }
     if (step.output.position >= 0) {
         add_source(words, {true, step.output.position, true});
@@ -163,9 +163,9 @@ TOTOGRAPH_INLINE void ProgramWords::describe(int place) {
 }
 
 TOTOGRAPH_INLINE std::string ProgramWords::constant_stored(const Step& step) const {
-    int id = step.operands[0].space == Space::weight ? weight(step.operands[0]).node : step.node;
+    int id = step.operands.items[0].space == Space::weight ? weight(step.operands.items[0]).node : step.node;
     while (is_view(node(id).op)) {
-        id = node(id).inputs[0];
+        id = node(id).inputs.items[0];
     }
     return node(id).op == Op::constant ? " " + number_text(node(id).immediate) : "";
 }
@@ -199,7 +199,7 @@ TOTOGRAPH_INLINE std::vector<GivenKind> ProgramWords::kinds_given(int place, con
         bool varies_in_rows = false;
         bool varies_in_columns = false;
         for (int axis = 0; axis < kernel.iteration.rank; ++axis) {
-            const bool varies = strides[static_cast<std::size_t>(axis)] != 0;
+            const bool varies = strides.items[axis] != 0;
             varies_in_rows = varies_in_rows || (varies && axis < kernel.row_rank);
             varies_in_columns = varies_in_columns || (varies && axis >= kernel.row_rank);
         }
