@@ -124,6 +124,24 @@ TEST_CASE("sizes that no memory has are refused before anything is read") {
     CHECK_THROWS_AS(package::SeriesOfCaller(series_of(nullptr, 1, 1, 1, {0, 0, 0})), tg::Error);
 }
 
+TEST_CASE("a known future of no steps is refused, and not left out") {
+    const std::vector<float> memory(16, 1.0F);
+    totograph_series given = series_of(memory.data(), 1, 2, 4, {0, 0, 0});
+    given.exogenous = 1;
+    CHECK(package::SeriesOfCaller(given).series().future_exogenous.empty());
+    given.future_exogenous = memory.data();
+    for (const std::int64_t steps : {0, -4}) {
+        given.future_steps = steps;
+        CHECK_THROWS_WITH_AS(package::SeriesOfCaller{given},
+                             doctest::Contains(("has " + std::to_string(steps) + " steps").c_str()), tg::Error);
+    }
+    given.future_steps = 3;
+    CHECK(package::SeriesOfCaller(given).series().future_exogenous.size() == 3);
+    given.exogenous = 0;  // of no variate there is nothing to know
+    given.future_steps = 0;
+    CHECK(package::SeriesOfCaller(given).series().future_exogenous.empty());
+}
+
 TEST_CASE("results go to where the caller's strides say") {
     const auto fill = [](std::span<float> row_major) {
         for (std::size_t i = 0; i < row_major.size(); ++i) {

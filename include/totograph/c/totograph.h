@@ -124,7 +124,7 @@ typedef struct totograph_series {
     int64_t exogenous;              /* How many of the last variates are exogenous. */
     const float* future_exogenous;  /* [batch, exogenous, future_steps]: their known future; NULL: unknown. */
     const uint8_t* future_observed; /* The same, 1 where it is known; NULL: everywhere. */
-    int64_t future_steps;
+    int64_t future_steps;           /* Of a known future: the horizon or more. */
     uint32_t first_series; /* Number of the first series among all that the caller forecasts: names its samples. */
     int32_t nan_is_gap;    /* Whether NaN in `values` means that nothing was observed; else it is an error. */
 } totograph_series;

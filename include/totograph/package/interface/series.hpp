@@ -24,7 +24,7 @@ using Strides = std::array<Index, 3>;
 /// are equally far apart is read in place; all else is copied into this object.
 class SeriesOfCaller {
 public:
-    /// Throws `Error`: `invalid_argument` for sizes that no memory has.
+    /// Throws `Error`: `invalid_argument` for sizes that no memory has, and for a known future of no steps.
     /// @param values  those on a device are not read, and the series has none
     explicit SeriesOfCaller(const totograph_series& given, ValuesOn values = ValuesOn::host) {
         series_.batch = given.batch;
@@ -49,7 +49,8 @@ public:
         if (given.groups != nullptr) {
             series_.groups = {given.groups, rows};
         }
-        if (given.future_exogenous != nullptr && given.exogenous > 0 && given.future_steps > 0) {
+        if (given.future_exogenous != nullptr && given.exogenous > 0) {
+            require_future_steps(given);
             const auto known = static_cast<std::size_t>(given.batch * given.exogenous * given.future_steps);
             series_.future_exogenous = {given.future_exogenous, known};
             series_.future_steps = given.future_steps;
@@ -65,6 +66,16 @@ public:
     [[nodiscard]] const Series& series() const noexcept { return series_; }
     /// Whether the values are read where the caller has them.
     [[nodiscard]] bool is_in_place() const noexcept { return copied_values_.empty(); }
+
+    /// Throws `Error(invalid_argument)` for a known future that is of no step: it would be left out in silence.
+    static void require_future_steps(const totograph_series& given) {
+        if (given.future_steps < 1) {
+            throw Error(ErrorCode::invalid_argument,
+                        "The known future of a series (future_exogenous) has " + std::to_string(given.future_steps) +
+                            " steps; say in future_steps how many it has, the horizon or more, or pass NULL where it "
+                            "is not known.");
+        }
+    }
 
     /// Throws `Error(invalid_argument)` for sizes that no memory has. None of them is below 1.
     static void require_countable(const totograph_series& given) {
