@@ -86,7 +86,8 @@ Read read_layout(Series& series, const char* data, int rank, const Extent* shape
         any = any || bytes != 0;
     }
     series.values = reinterpret_cast<const float*>(data);
-    return any ? Read::done : Read::other;  // three zeros mean row-major to C
+    // Three zeros mean row-major to C, which says itself what is wrong with an empty one.
+    return any || row_major == 0 ? Read::done : Read::other;
 }
 
 inline Read read_capsule(Series& series) {

@@ -72,6 +72,18 @@ def test_a_broadcast_number_is_read_once(model):
     np.testing.assert_array_equal(model.forecast(ones, horizon=8, seed=7).samples(), expected)
 
 
+def test_an_empty_series_is_told_in_a_sentence(model):
+    for shape in [(0,), (3, 0), (2, 3, 0)]:
+        for empty in (np.zeros(shape, np.float32), np.zeros(shape), Tensor(np.zeros(shape, np.float32))):
+            with pytest.raises(ValueError, match="the series is empty"):
+                model.forecast(empty, horizon=8)
+    for shape in [(0, 48), (0, 3, 48)]:
+        with pytest.raises(ValueError, match="needs a batch and variates of at least 1"):
+            model.forecast(np.zeros(shape, np.float32), horizon=8)
+    with pytest.raises(ValueError, match="the series is empty"):
+        model.forecast(np.zeros(0, np.float32), horizon=8, observed=np.zeros(0, bool))
+
+
 def test_tensors_with_dlpack_are_read(model):
     series = waves(2, 48)
     expected = model.forecast(series, horizon=8, seed=7)
