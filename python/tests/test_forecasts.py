@@ -126,7 +126,7 @@ def test_mistakes_are_python_errors_with_a_sentence(model, tmp_path):
     for wrong in [{"seed": -1}, {"seed": 2**64}, {"horizon": 24.0}]:
         with pytest.raises(ValueError, match="whole numbers"):
             model.forecast(waves(48), **wrong)
-    for groups in [[0.5, 1.7], [2**40, 0]]:
+    for groups in [[0.5, 1.7], [2**40, 0], ["a", "b"], [1j, 0]]:
         with pytest.raises(ValueError, match="whole numbers of 32 bits"):
             model.forecast(waves(2, 48), groups=groups)
     with pytest.raises(FileNotFoundError, match="no_such_folder"):

@@ -221,8 +221,8 @@ def _array_like(given: Any, dtype: Any, name: str, *shapes: tuple[int, ...]) -> 
         found.dtype.kind not in "biuf" or not (found == np.trunc(found)).all()
         or found.max() > 2**31 - 1 or found.min() < -(2**31)
     ):
-        raise ValueError(f"The {name} are whole numbers of 32 bits; found {found.dtype}, from {found.min()} to "
-                         f"{found.max()}.")
+        span = f", from {found.min()} to {found.max()}" if found.dtype.kind in "biuf" else ""
+        raise ValueError(f"The {name} are whole numbers of 32 bits; found {found.dtype}{span}.")
     array = np.ascontiguousarray(found, dtype=dtype)
     if array.shape not in shapes:
         raise ValueError(f"{name} has the shape {array.shape}; expected {' or '.join(str(s) for s in shapes if s)}.")
