@@ -160,6 +160,8 @@ def test_a_package_is_compiled_on_first_use(compiler, capfd):
         tg.load(CHECKPOINT, sizes="standard")
     with pytest.raises(FileNotFoundError, match="was found in"):
         tg.load(CHECKPOINT, sizes=None)
+    with pytest.raises(ValueError, match="cannot be 'huge'; expected None, or one of: small, standard, large"):
+        tg.load(CHECKPOINT, sizes="huge")
 
 
 @pytest.mark.parametrize("machine, targets, levels", [

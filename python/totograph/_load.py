@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 from totograph_package import Recipe, build, ladder, read_model
+from totograph_package.buckets import LADDERS
 from totograph_package.compiler import CompilerError, find_compiler
 from totograph_package.cuda import find_cuda_compiler
 from totograph_package.library import find_library
@@ -46,6 +47,8 @@ def load(
     if device is not None and (asked is None or asked[1] == "cpu" and asked[2]):
         raise ValueError(f"The device cannot be {device!r}; expected 'cpu', 'cuda', or 'cuda:' and a number.")
     device, ordinal = (asked[1], int(asked[2] or 0)) if asked else (None, 0)
+    if sizes is not None and sizes not in LADDERS:
+        raise ValueError(f"The sizes cannot be {sizes!r}; expected None, or one of: {', '.join(LADDERS)}.")
     checkpoint = _of_hub(checkpoint)
     if package is not None and not Path(package).is_dir():
         named = read_header(package)
