@@ -166,6 +166,23 @@ TEST_CASE("TOTOGRAPH_BACKEND names a package as a backend of the program, not on
     CHECK(forecast.horizon() > 0);
 }
 
+TEST_CASE("a package runs in mode eager where a stance says so, whatever TOTOGRAPH_MODE does") {
+    const tg::Package package(package_file);
+    tg::serve::BackendRegistry backends;
+    package.add_backend(backends, demo);
+    const std::vector<float> values = waves(80);
+    const auto mean = [&] {
+        tg::serve::ForecastService service(backends);
+        const tg::serve::ScopedStance stance(tg::serve::Stance::force_eager);
+        return service.forecast({.steps = 80, .values = values}, {.samples = 0}).mean();
+    };
+    const std::vector<float> eager = mean();
+    ::setenv("TOTOGRAPH_MODE", "default", 1);
+    const std::vector<float> found = mean();
+    ::unsetenv("TOTOGRAPH_MODE");
+    CHECK(found == eager);  // to the bit: the planned program rounds otherwise
+}
+
 TEST_CASE("a backend of a package says why it cannot be used here") {
     const tg::Package package(package_file);
     tg::serve::BackendRegistry backends;

@@ -106,6 +106,18 @@ TEST_CASE("requests go to backends and modes by their number of series") {
     CHECK(ask(service, 8) == two.far->value_of(Mode::standard));
 }
 
+TEST_CASE("the service inside of a package takes the mode that it is given") {
+    const TwoBackends two;
+    const Variable mode("TOTOGRAPH_MODE", "reduce-overhead");
+    serve::ServiceOptions options{.backend = "near", .mode = Mode::eager, .reads_mode_of_environment = false};
+    options.reads_backend_of_environment = false;
+    serve::ForecastService inside(two.registry, options);
+    CHECK(inside.mode() == Mode::eager);
+    CHECK(ask(inside, 1) == two.near->value_of(Mode::eager));
+    inside.set_mode(Mode::standard);
+    CHECK(inside.mode() == Mode::standard);
+}
+
 TEST_CASE("the environment goes before the backends that a program asks for") {
     const TwoBackends two;
     const serve::ServiceOptions options{

@@ -87,9 +87,14 @@ struct Routing {
     /// measuring a route without `max_batch` meets.
     Routing(const BackendRegistry& registry, const ServiceOptions& options);
 
-    /// The routes in a mode, which those take that have none of their own; the environment goes before both. Throws
-    /// `Error` (`invalid_argument`) when a backend does not have its mode.
+    /// The routes in a mode, which those take that have none of their own; the environment goes before both, if it is
+    /// asked. Throws `Error` (`invalid_argument`) when a backend does not have its mode.
     [[nodiscard]] std::vector<ResolvedRoute> routes_in(Mode wanted) const;
+
+    /// The mode that counts when a program asks for `wanted`.
+    [[nodiscard]] Mode mode_for(Mode wanted) const {
+        return reads_mode_of_environment_ ? effective_mode(wanted) : wanted;
+    }
 
     /// The route of a request of so many series.
     [[nodiscard]] const ResolvedRoute& of(Index batch) const noexcept;
@@ -103,6 +108,8 @@ private:
     /// Up to how many series a route is faster than one behind it.
     [[nodiscard]] Index measured(const ServiceOptions& options, std::size_t route, std::size_t behind,
                                  const std::vector<std::size_t>& of_routes) const;
+
+    bool reads_mode_of_environment_;
 };
 
 }  // namespace totograph::serve::detail

@@ -35,6 +35,8 @@ struct ServiceOptions {
     bool reads_backend_of_environment = true;
     /// How forecasts are run, unless the environment says otherwise (`effective_mode`).
     Mode mode = Mode::max_autotune;
+    /// Whether it may; not where the caller has asked it already, as the service around a package has.
+    bool reads_mode_of_environment = true;
     /// By ascending `max_batch`: the first that holds a request's series serves it; what is beyond the last goes to
     /// `backend` in `mode`. The environment goes before the modes of routes as well.
     std::vector<Route> routes{};

@@ -123,6 +123,7 @@ inline std::unique_ptr<totograph_service> make_service(const totograph_model& mo
                                   .resources = {.threads = given.threads, .device = given.device}};
     if (given.mode != nullptr) {
         options.mode = serve::mode_of(given.mode);
+        options.reads_mode_of_environment = given.only == nullptr;
     }
     // NOLINTNEXTLINE(modernize-make-unique): clang 14 makes no aggregate in it
     return std::unique_ptr<totograph_service>(

@@ -123,7 +123,8 @@ TOTOGRAPH_INLINE std::vector<Index> route_limits(std::span<const Route> routes, 
     return limits;
 }
 
-TOTOGRAPH_INLINE Routing::Routing(const BackendRegistry& registry, const ServiceOptions& options) {
+TOTOGRAPH_INLINE Routing::Routing(const BackendRegistry& registry, const ServiceOptions& options)
+    : reads_mode_of_environment_(options.reads_mode_of_environment) {
     const BackendOfEnvironment forced =
         options.reads_backend_of_environment ? backend_of_environment() : BackendOfEnvironment();
     const std::size_t common = add(
@@ -161,8 +162,8 @@ TOTOGRAPH_INLINE Index Routing::measured(const ServiceOptions& options, std::siz
     const ServedBackend& small = backends[of_routes[route]];
     const ServedBackend& large = backends[of_routes[behind]];
     const bool is_last = behind == options.routes.size();
-    const Mode first = effective_mode(options.routes[route].mode.value_or(options.mode));
-    const Mode second = effective_mode(is_last ? options.mode : options.routes[behind].mode.value_or(options.mode));
+    const Mode first = mode_for(options.routes[route].mode.value_or(options.mode));
+    const Mode second = mode_for(is_last ? options.mode : options.routes[behind].mode.value_or(options.mode));
     require_mode(*small.backend, first);
     require_mode(*large.backend, second);
     BackendTimer of_small(small.backend, first, options.resources);
@@ -173,7 +174,7 @@ TOTOGRAPH_INLINE Index Routing::measured(const ServiceOptions& options, std::siz
 TOTOGRAPH_INLINE std::vector<ResolvedRoute> Routing::routes_in(Mode wanted) const {
     std::vector<ResolvedRoute> result = routes;
     for (ResolvedRoute& route : result) {
-        route.mode = effective_mode(route.own_mode.value_or(wanted));
+        route.mode = mode_for(route.own_mode.value_or(wanted));
         require_mode(*backends[route.backend].backend, route.mode);
     }
     return result;
