@@ -180,6 +180,14 @@ TEST_CASE("views that no tensor has are refused") {
               take(r.state("x", {4, 8}), 1, r.state("at", {4, 1}, DType::i32));
           }) == position_is_not_an_integer_state);
     CHECK(kind([](Recorder& r) { take(r.state("x", {4, 8}), 1, r.state("at", {4}, DType::i32)); }) == none);
+    // Of the axis of the series there is one index for all.
+    CHECK(kind([](Recorder& r) { take(r.state("x", {4, 8}), 0, r.state("at", {1}, DType::i32)); }) == none);
+    CHECK(text_of(mistake_of([](Recorder& r) {
+              take(r.state("x", {4, 8}), -2, r.state("at", {4}, DType::i32));
+          })) == "take: the position on axis 0 must be i32 with one element, found i32 of shape [4]");
+    CHECK(kind([](Recorder& r) {
+              r.store_at(r.state("x", {4, 8}), r.state("y", {1, 8}), 0, r.state("at", {4}, DType::i32));
+          }) == position_is_not_an_integer_state);
 }
 
 TEST_CASE("stores that do not fit are refused, also of scalars") {

@@ -94,11 +94,12 @@ constexpr Tensor concatenate(Tensor a, Tensor b, int axis) {
     return a.recorder().add(Op::concatenate, a.dtype(), shape, {a, b}, {front});
 }
 
-/// One index of an axis, read from device data: `position` has one element, or one a series (axis 0). The axis stays,
-/// with extent 1. A position outside of the axis is an `Error` of the executor (`position_out_of_bounds`).
+/// One index of an axis, read from device data: `position` has one element, or one a series (axis 0), if the
+/// axis is not theirs. The axis stays, with extent 1. A position outside of the axis is an `Error` of the executor
+/// (`position_out_of_bounds`).
 constexpr Tensor take(Tensor x, int axis, Tensor position) {
     const int front = x.recorder().axis_of(x, axis);
-    x.recorder().check_position(position, x, "take");
+    x.recorder().check_position(position, x, "take", front);
     return x.recorder().add(Op::take, x.dtype(), with_axis(x.shape(), front, 1), {x, position}, {front});
 }
 

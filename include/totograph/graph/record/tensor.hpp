@@ -139,15 +139,15 @@ public:
     }
 
     /// Writes `value` into a state along `axis`, from a position that is itself device data: an integer state with one
-    /// element, or with one element a series. One at which `value` does not lie inside the state is an `Error` of the
-    /// executor (`position_out_of_bounds`), and nothing is written outside.
+    /// element, or with one element a series, if the axis is not theirs. One at which `value` does not lie inside the
+    /// state is an `Error` of the executor (`position_out_of_bounds`), and nothing is written outside.
     constexpr void store_at(Tensor state, Tensor value, int axis, Tensor position) {
         Node node = effect(state, value, axis);
         if (state.shape().rank == 0) {
             fail(ModelErrorKind::axis_out_of_range)
                 << "store_at: '" << state.node().name << "' is a scalar and has no positions";
         }
-        check_position(position, state, "store_at");
+        check_position(position, state, "store_at", static_cast<int>(node.attributes[0]));
         check_recorder(position, Op::store);
         node.inputs.items[2] = position.id();
         node.input_count = 3;
@@ -250,12 +250,17 @@ public:
     }
 
     /// Notes a mistake unless `position` is an i32 tensor with one element, or `[n]` with one for each index of axis 0.
-    constexpr void check_position(Tensor position, Tensor of, std::string_view what) {
+    /// @param axis  that it is a position on, where it is on one: on axis 0 itself there is one for all
+    constexpr void check_position(Tensor position, Tensor of, std::string_view what, int axis = -1) {
+        const bool may_be_each = axis != 0;
         if (position.dtype() != DType::i32 ||
-            (position.shape().size() != 1 && !(position.shape() == Shape{of.extent(0)}))) {
-            fail(ModelErrorKind::position_is_not_an_integer_state)
-                << what << ": the position must be i32 with one element, or of shape [" << of.extent(0) << "], found "
-                << name(position.dtype()) << " of shape " << position.shape();
+            (position.shape().size() != 1 && !(may_be_each && position.shape() == Shape{of.extent(0)}))) {
+            ModelError& error = fail(ModelErrorKind::position_is_not_an_integer_state);
+            error << what << ": the position " << (may_be_each ? "" : "on axis 0 ") << "must be i32 with one element";
+            if (may_be_each) {
+                error << ", or of shape [" << of.extent(0) << "]";
+            }
+            error << ", found " << name(position.dtype()) << " of shape " << position.shape();
         }
     }
 
