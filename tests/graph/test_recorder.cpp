@@ -161,6 +161,20 @@ TEST_CASE("shapes, dtypes and weights that executors cannot run are refused") {
           }) == none);
 }
 
+TEST_CASE("numbers beside i32 are whole, for they become i32") {
+    const auto text = [](auto&& record) { return text_of(mistake_of(record)); };
+    const auto with = [&](double number) {
+        return text([=](Recorder& r) { (void)less(r.state("i", {4}, DType::i32), number); });
+    };
+    for (const double whole : {0.0, -3.0, 2147483648.0, -1e300, std::numeric_limits<double>::infinity()}) {
+        CHECK(with(whole) == "");  // beyond i32 the nearest one
+    }
+    CHECK(with(2.5) == "constant: i32 from a number near 2, which is not whole");
+    CHECK(with(-0.5) == "constant: i32 from a number near 0, which is not whole");
+    CHECK(with(std::numeric_limits<double>::quiet_NaN()) == "constant: i32 from NaN");
+    CHECK(text([](Recorder& r) { (void)(cast(r.state("i", {4}, DType::i32), DType::f64) * 0.5); }) == "");
+}
+
 TEST_CASE("views that no tensor has are refused") {
     const auto kind = [](auto&& record) { return mistake_of(record).kind; };
     using enum ModelErrorKind;

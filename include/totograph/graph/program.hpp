@@ -49,6 +49,10 @@ consteval bool check_tensors() {
     static_assert(kind != dtype_is_not_taken,
                   "totograph: an operation does not compute in this dtype; cast before it, and back after it.");
     static_assert(
+        kind != number_is_not_whole,
+        "totograph: a number beside a tensor of i32 is a whole one, for it takes the tensor's dtype; cast the "
+        "tensor before.");
+    static_assert(
         kind != dtype_is_storage_only,
         "totograph: a graph computes in f32, f64 and i32; bf16 and f16 only store weights, as the forecaster's "
         "options say.");

@@ -89,6 +89,25 @@ public:
     }
 
 protected:
+    /// Notes a mistake unless a number is one of i32, or beyond all of these.
+    constexpr void check_whole(double value) {
+        constexpr double all_are_whole = 1e15;
+        if (value >= all_are_whole || value <= -all_are_whole) {
+            return;
+        }
+        const bool is_number = value == value;  // NOLINT(misc-redundant-expression): NaN is not itself
+        const Index near = is_number ? static_cast<Index>(value) : 0;
+        if (!is_number || static_cast<double>(near) != value) {
+            ModelError& error = fail(ModelErrorKind::number_is_not_whole);
+            error << "constant: i32 from ";
+            if (is_number) {
+                error << "a number near " << near << ", which is not whole";
+            } else {
+                error << "NaN";
+            }
+        }
+    }
+
     [[nodiscard]] constexpr Node& node(int id) { return graph_[id]; }
     [[nodiscard]] constexpr bool is_made_of_weights(int id) const {
         return is_weight_expression_[static_cast<std::size_t>(id)] != 0;

@@ -17,6 +17,7 @@ enum class ModelErrorKind {
     dtypes_differ,
     dtype_is_storage_only,
     dtype_is_not_taken,
+    number_is_not_whole,
     shape_is_not_usable,
     reshape_changes_size,
     axis_out_of_range,

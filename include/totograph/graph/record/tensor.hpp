@@ -65,8 +65,11 @@ public:
         return add(node);
     }
 
-    /// A scalar.
+    /// A scalar. Of i32 it is a whole number, or the nearest i32 where it is beyond these.
     constexpr Tensor constant(double value, DType dtype = DType::f32) {
+        if (dtype == DType::i32) {
+            check_whole(value);
+        }
         Node node = leaf(Op::constant, dtype, Shape{});
         node.immediate = value;
         return add(node);
