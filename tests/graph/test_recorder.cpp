@@ -263,6 +263,15 @@ TEST_CASE("attentions and draws whose inputs do not go together are refused") {
     CHECK(causal({3, 1, 4, 8}, {3, 1, 4, 8}, DType::f32, {3}) == attention_shapes_differ);
     CHECK(causal({}, {}, DType::f32, {1}) == attention_shapes_differ);
 
+    CHECK(text_of(mistake_of([](Recorder& r) {
+              const Tensor x = r.state("x", {2, 1, 1, 4, 8});
+              nn::attention(x, {.key = x, .value = x, .length = {}}, {.heads = 2});
+          })) == "attention: the position is missing");
+    CHECK(text_of(mistake_of([](Recorder& r) {
+              const Tensor x = r.state("x", {2, 1, 1, 4, 8});
+              nn::cached_attention(x, {x, x, r.state("length", {1}, DType::i32)}, {x, x, {}}, {.heads = 2});
+          })) == "attention: the length of the suffix is missing");
+
     const auto cached = [&](Index positions, const Shape& suffix, const Shape& suffix_length, DType length_dtype) {
         return kind([&](Recorder& r) {
             const Tensor prefix = r.state("prefix", {2, 1, 1, 5, 8});

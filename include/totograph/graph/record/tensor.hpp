@@ -255,6 +255,10 @@ public:
     /// Notes a mistake unless `position` is an i32 tensor with one element, or `[n]` with one for each index of axis 0.
     /// @param axis  that it is a position on, where it is on one: on axis 0 itself there is one for all
     constexpr void check_position(Tensor position, Tensor of, std::string_view what, int axis = -1) {
+        if (position.id() < 0) {
+            fail(ModelErrorKind::position_is_not_an_integer_state) << what << ": the position is missing";
+            return;
+        }
         const bool may_be_each = axis != 0;
         if (position.dtype() != DType::i32 ||
             (position.shape().size() != 1 && !(may_be_each && position.shape() == Shape{of.extent(0)}))) {
@@ -269,6 +273,10 @@ public:
 
     /// Notes a mistake unless `value` is an i32 tensor of so many elements.
     constexpr void check_integers(Tensor value, Index count, std::string_view what) {
+        if (value.id() < 0) {
+            fail(ModelErrorKind::position_is_not_an_integer_state) << what << " is missing";
+            return;
+        }
         if (value.dtype() != DType::i32 || value.shape().size() != count) {
             fail(ModelErrorKind::position_is_not_an_integer_state)
                 << what << " must be i32 with " << count << " elements, found " << name(value.dtype()) << " of shape "
@@ -323,6 +331,10 @@ private:
     }
 
     constexpr bool check_recorder(Tensor input, Op op) {
+        if (input.id() < 0) {
+            fail(ModelErrorKind::different_recorders) << name(op) << ": an input is missing";
+            return false;
+        }
         if (&input.recorder() != this) {
             fail(ModelErrorKind::different_recorders) << name(op) << ": an input belongs to another recorder";
             return false;
