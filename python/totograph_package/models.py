@@ -56,7 +56,7 @@ def read_model(checkpoint: str | os.PathLike[str]) -> Model:
     if str(checkpoint) in PUBLISHED and not path.exists():
         return _model(PUBLISHED[str(checkpoint)], Path(f"the configuration of {checkpoint}"))
     file = path / "config.json" if path.is_dir() else path
-    if file.suffix != ".json":
+    if file.suffix != ".json" and file.exists():  # its weights
         file = file.parent / "config.json"
     try:
         config = json.loads(file.read_text(encoding="utf-8"))

@@ -142,6 +142,10 @@ class Models(unittest.TestCase):
                 read_model(self.changed(DEMO_1, **change))
         with self.assertRaisesRegex(FileNotFoundError, "config.json"):
             read_model("/no/such/folder")
+        for mistyped in (DEMO_2 / "no_such_file", DEMO_2 / "no_such_file.safetensors"):  # beside another's config.json
+            with self.assertRaisesRegex(FileNotFoundError, f"'{mistyped}' does not exist"):
+                read_model(mistyped)
+        self.assertEqual(read_model(DEMO_2 / "model.safetensors"), read_model(DEMO_2))
 
     def test_each_bucket_is_compiled_once(self):
         model = read_model(DEMO_2)
