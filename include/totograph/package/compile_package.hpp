@@ -45,9 +45,19 @@ template <class Model, const char* model_name, Bucket... buckets>
 struct ModelDocument {
     static constexpr void write(io::ConstantJson& json) {
         json.begin_object().member("name", model_name);
-        // By the name alone: which family a model is of, nothing outside of `models/` knows.
         json.key("config");
-        write_config(json, Model::config);
+        constexpr bool has_config_text = requires {
+            write_config(json, Model::config);
+        };
+        static_assert(
+            has_config_text,
+            "totograph: a package tells the configuration of its models; declare `constexpr void "
+            "write_config(totograph::io::ConstantJson&, const Config&)` beside the type of the configuration, "
+            "which writes it as config.json has it.");
+        // By the name alone: which family a model is of, nothing outside of `models/` knows.
+        if constexpr (has_config_text) {
+            write_config(json, Model::config);
+        }
         json.key("buckets").begin_array();
         for (const Bucket& bucket : buckets_by_cost<Model, buckets...>) {
             json.begin_object()

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+// expect: totograph: a package tells the configuration of its models; declare `constexpr void
+#include <totograph/io/constant_json.hpp>
+#include <totograph/package/compile_package.hpp>
+
+#include "forecast/smallest_family.hpp"
+
+using namespace totograph;
+
+#ifdef TOTOGRAPH_COMPILE_FAIL_CONTROL
+namespace smallest_family {
+constexpr void write_config(io::ConstantJson& json, const Config&) {
+    json.begin_object().end_object();
+}
+}  // namespace smallest_family
+#endif
+
+inline constexpr char model_name[] = "smallest";
+using Document = package::ModelDocument<smallest_family::Model, model_name, Bucket{.context = 8, .horizon = 8}>;
+static_assert(io::constant_json<Document>().size() > 0);
