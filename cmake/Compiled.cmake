@@ -4,8 +4,8 @@
 #
 #     target_link_libraries(app PRIVATE totograph::compiled)
 #
-# It is built when something links it. Use it for all targets of a program, or for none. It takes the flags of your whole
-# project, like CMAKE_CXX_FLAGS; those that you give to single targets, like -march, it needs, too:
+# It is built when something links it. Use it for all targets of a program, or for none. It takes the flags that your
+# whole project has before this, like CMAKE_CXX_FLAGS; later ones, and those of single targets, like -march, it needs, too:
 #
 #     target_compile_options(totograph_compiled PRIVATE -march=x86-64-v3)
 if(NOT TARGET totograph_compiled)
