@@ -75,7 +75,11 @@ def build(recipe: Recipe, *, jobs: int = 0, output: Path | None = None,
           say: Callable[[str], None] = lambda text: None) -> Path:
     """The package, at `output` or in the cache. It is compiled where the cache has none; of many processes that want
     one at the same time, one compiles. Raises `CompilerError`, `PermissionError` for a cache that is not to be trusted,
-    and `ValueError` where there is neither a cache nor an output."""
+    and `ValueError` where there is neither a cache nor an output, or an output that cannot be."""
+    if output is not None and (output.is_dir() or not output.parent.is_dir()):
+        raise ValueError(f"The package cannot be written to '{output}': " + (
+            "that is a folder. Name a file." if output.is_dir() else f"there is no folder '{output.parent}'. Make it, or "
+            "name another one."))
     folder = cache_folder()
     if folder is None and output is None:
         raise ValueError("There is no folder to keep the package in: TOTOGRAPH_CACHE_DIR is empty, or neither it nor "

@@ -297,6 +297,13 @@ class Building(unittest.TestCase):
         self.assertEqual(status, 1)
         self.assertIn("no folder to keep the package in", said)
 
+    def test_an_output_that_cannot_be_is_refused_before_anything_is_compiled(self):
+        for output, says in [(self.folder, "that is a folder"), (self.folder / "none" / "own.so", "there is no folder")]:
+            status, _, error = self.build("--output", str(output))
+            self.assertEqual(status, 1)
+            self.assertIn(f"cannot be written to '{output}': {says}", error)
+        self.assertEqual(self.compiled(), [])
+
     def test_what_it_cost_is_told(self):
         self.assertRegex(self.build()[2], r"Built '.*so': 0\.0 MB, in \d+ s of processor time\.")
         self.assertRegex(self.build()[2], r"Found '.*so'\.")
