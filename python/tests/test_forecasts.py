@@ -168,6 +168,16 @@ def test_the_interpreters_lock_is_free_during_a_forecast(model):
     assert ticks > 10  # a forecast that holds it lets one or two through
 
 
+def test_times_in_a_table_are_no_series(model):
+    pandas = pytest.importorskip("pandas")
+    for times in (pandas.date_range("2020", periods=48), pandas.date_range("2020", periods=48, tz="UTC"),
+                  pandas.to_timedelta(range(48), unit="h")):
+        for given in (pandas.Series(times), pandas.DataFrame({"time": times, "value": waves(48)})):
+            with pytest.raises(ValueError, match="is of numbers; found (datetime|timedelta)"):
+                model.forecast(given, horizon=8)
+    assert model.forecast(pandas.DataFrame({"value": waves(48)}, times), horizon=8).horizon == 8
+
+
 def test_pandas(model):
     pandas = pytest.importorskip("pandas")
     index = pandas.date_range("2026-01-01", periods=48, freq="h")

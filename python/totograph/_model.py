@@ -245,6 +245,9 @@ def _values_of(series: Any) -> tuple[Sequence[Any] | None, npt.NDArray[np.float3
     if hasattr(series, "__dlpack__") and not isinstance(series, np.ndarray):
         array = _from_dlpack(series)
     elif hasattr(series, "to_numpy"):
+        for dtype in [series.dtype] if getattr(series, "ndim", 2) == 1 else list(series.dtypes):
+            if getattr(dtype, "kind", None) in ("m", "M"):  # which become numbers of nanoseconds
+                raise ValueError(f"A series is of numbers; found {dtype}. Put times into the index.")
         array = series.to_numpy(dtype=np.float32, na_value=np.nan)
         names, array = (list(series.columns), array.T) if array.ndim == 2 else ([series.name], array)
     elif isinstance(series, np.ma.MaskedArray) and series.dtype.kind in "biuf":
