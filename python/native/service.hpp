@@ -202,6 +202,15 @@ inline PyObject* service_forecast(PyObject* self, PyObject* arguments) {
                           &asked.samples, &asked.seed, &asked.extend, &extras) == 0) {
         return nullptr;
     }
+    // What the caller changes or uses up later must not change the result.
+    Ref levels(PySequence_Tuple(quantiles));
+    if (!levels && PyErr_ExceptionMatches(PyExc_TypeError) == 0) {
+        return nullptr;
+    }
+    if (!levels) {  // none: whoever asks for quantiles is told
+        PyErr_Clear();
+        levels = Ref::to(quantiles);
+    }
     Ref names = Ref::to(of_variates);
     if (!read_series(values, series, names) || !read_request(asked, request) || !read_extras(extras, given)) {
         return nullptr;
@@ -218,7 +227,7 @@ inline PyObject* service_forecast(PyObject* self, PyObject* arguments) {
         return nullptr;
     }
     const std::int64_t horizon = given.future_exogenous == nullptr ? request.horizon : 0;
-    return make_forecast(service.library, handle, series, horizon, quantiles, std::move(names));
+    return make_forecast(service.library, handle, series, horizon, levels.get(), std::move(names));
 }
 
 // The numbers of a tuple of up to three, as the last of them.

@@ -64,6 +64,20 @@ def test_a_forecast_is_let_go_with_what_it_is_part_of(model):
     assert not [one for one in gc.get_objects() if type(one) is tg.Forecast]
 
 
+def test_levels_are_those_that_were_asked_for_whatever_becomes_of_them(model):
+    levels = [0.1, 0.9]
+    made = model.forecast(waves(48), horizon=8, quantiles=levels)
+    expected = made.quantiles
+    levels[:] = [0.5]
+    np.testing.assert_array_equal(made.quantiles, expected)
+    assert made.levels == (0.1, 0.9)
+    made = model.forecast(waves(48), horizon=8, quantiles=(one for one in (0.1, 0.9)))
+    for _ in range(2):
+        np.testing.assert_array_equal(made.quantiles, expected)
+    with pytest.raises(ZeroDivisionError):
+        model.forecast(waves(48), horizon=8, quantiles=(1 / one for one in (2, 0)))
+
+
 def test_of_no_levels_there_are_no_quantiles(model):
     for shape in [(48,), (2, 48), (3, 2, 48)]:
         f = model.forecast(waves(*shape), horizon=20, quantiles=[], seed=7)
