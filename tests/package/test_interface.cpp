@@ -187,6 +187,10 @@ TEST_CASE("structures of other versions") {
     CHECK(read.size == sizeof read);
     request.size = 1U << 20U;
     CHECK_THROWS_AS(package::read_structure(&request, "totograph_request"), tg::Error);
+    CHECK(package::options_of(request).seed == 7);
+    request.reserved = 1;  // for what a later version may ask
+    CHECK_THROWS_WITH_AS(package::options_of(request), doctest::Contains("reserved field of a request is 1"),
+                         tg::Error);
 
     totograph_bucket bucket{};
     bucket.size = offsetof(totograph_bucket, context);

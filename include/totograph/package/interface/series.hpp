@@ -181,8 +181,14 @@ private:
     std::vector<std::uint8_t> copied_observed_;
 };
 
-/// What a caller asks for, as the library has it.
+/// What a caller asks for, as the library has it. Throws `Error(invalid_argument)` for what is reserved.
 inline ForecastOptions options_of(const totograph_request& request) {
+    if (request.reserved != 0) {
+        throw Error(ErrorCode::invalid_argument, "The reserved field of a request is " +
+                                                     std::to_string(request.reserved) +
+                                                     ", which asks for what only a package of a later version has; set "
+                                                     "it to 0, or compile the package anew.");
+    }
     ForecastOptions options{.seed = request.seed,
                             .context = request.refuse_long_context != 0 ? ContextPolicy::error : ContextPolicy::newest,
                             .extend = request.extend != 0,
