@@ -12,6 +12,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <totograph/c/totograph.h>
@@ -112,6 +113,33 @@ TEST_CASE("NaN is a gap where the caller says so, beside the gaps that a mask ha
     CHECK(std::vector<std::uint8_t>(both.series().observed.begin(), both.series().observed.end()) ==
           std::vector<std::uint8_t>{1, 0, 1, 0, 1, 0});
     CHECK(observed[1] == 1);  // the caller's memory stays as it is
+}
+
+TEST_CASE("a gap of rows that lie far apart takes a mask of the steps alone") {
+    constexpr std::int64_t apart = 1000;
+    std::vector<float> values(apart + 3, 7.0F);
+    std::vector<std::uint8_t> observed(values.size(), 1);
+    values[0] = 1;
+    values[apart + 2] = 2;
+    observed[1] = 0;
+    for (const auto& [batch, variates] : {std::pair<std::int64_t, std::int64_t>{1, 2}, {2, 1}}) {
+        totograph_series given = series_of(values.data(), batch, variates, 3, {variates * apart, apart, 1});
+        given.nan_is_gap = 1;
+        values[apart] = 3;
+        CHECK(package::SeriesOfCaller(given).is_in_place());
+        values[apart] = NAN;
+        const package::SeriesOfCaller alone(given);
+        CHECK(std::vector<std::uint8_t>(alone.series().observed.begin(), alone.series().observed.end()) ==
+              std::vector<std::uint8_t>{1, 1, 1, 0, 1, 1});
+        CHECK(at(alone.series(), 0, 0) == 1);
+        CHECK(at(alone.series(), 1, 2) == 2);
+        given.observed = observed.data();
+        std::copy_n(given.values_strides, 3, given.observed_strides);
+        const package::SeriesOfCaller both(given);
+        CHECK(std::vector<std::uint8_t>(both.series().observed.begin(), both.series().observed.end()) ==
+              std::vector<std::uint8_t>{1, 0, 1, 0, 1, 1});
+        CHECK(both.series().values.size() == 6);
+    }
 }
 
 TEST_CASE("sizes that no memory has are refused before anything is read") {

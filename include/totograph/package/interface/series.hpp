@@ -134,7 +134,7 @@ private:
     void take_values(const totograph_series& given) {
         const Strides values = strides_of(given.values_strides, series_);
         const Strides observed = given.observed == nullptr ? values : strides_of(given.observed_strides, series_);
-        // Gaps that NaN marks are written to a mask of our own, which then lies as the values do.
+        // Gaps that NaN marks are written to a mask of our own, which then lies as the values do (`take_mask`).
         const bool is_one_layout = observed == values || (is_rows(observed, series_) && is_rows(values, series_) &&
                                                           row_stride(observed, series_) == row_stride(values, series_));
         if (is_rows(values, series_) && is_one_layout) {
@@ -160,20 +160,37 @@ private:
     void mark_gaps() {
         for (Index row = 0; row < series_.rows(); ++row) {
             for (Index step = 0; step < series_.steps; ++step) {
-                const auto at = static_cast<std::size_t>(series_.row_begin(row) + step);
-                if (!std::isnan(series_.values[at])) {
+                if (!std::isnan(series_.values[place(row, step)])) {
                     continue;
                 }
                 if (copied_observed_.empty()) {
-                    copied_observed_.assign(series_.values.size(), 1);
-                    for (std::size_t i = 0; i < series_.observed.size(); ++i) {
-                        copied_observed_[i] = series_.observed[i];
-                    }
-                    series_.observed = copied_observed_;
+                    take_mask();
                 }
-                copied_observed_[at] = 0;
+                copied_observed_[place(row, step)] = 0;
             }
         }
+    }
+    [[nodiscard]] std::size_t place(Index row, Index step) const {
+        return static_cast<std::size_t>(series_.row_begin(row) + step);
+    }
+
+    /// Makes the mask our own. Rows that lie apart are copied with it: what is between them may be much, or nobody's.
+    void take_mask() {
+        if (series_.rows() > 1 && series_.row_stride() != series_.steps) {
+            const Strides strides{series_.variates * series_.stride, series_.stride, 1};
+            copied_values_ = copied(series_.values.data(), strides, series_);
+            if (!series_.observed.empty()) {
+                copied_observed_ = copied(series_.observed.data(), strides, series_);
+            }
+            series_.values = copied_values_;
+            series_.stride = 0;
+        } else {
+            copied_observed_.assign(series_.observed.begin(), series_.observed.end());
+        }
+        if (copied_observed_.empty()) {
+            copied_observed_.assign(series_.values.size(), 1);
+        }
+        series_.observed = copied_observed_;
     }
 
     Series series_;
