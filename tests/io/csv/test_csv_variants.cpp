@@ -10,6 +10,7 @@
 #include <vector>
 
 #include <totograph/io/csv/csv.hpp>
+#include <totograph/io/csv/split.hpp>
 #include <totograph/io/csv/text_encoding.hpp>
 
 #include "io/support.hpp"
@@ -83,6 +84,13 @@ TEST_CASE("csv variants: encodings") {
             const auto table = parse(utf16("a,b\r\n1,2\r\n3,4\r\n", is_little, has_mark));
             CHECK(table.names == Names{"a", "b"});
             CHECK(holds(table, 1, {2, 4}));
+
+            const std::string stacked = utf16("s,v\r\na,1\r\nb,2\r\n", is_little, has_mark);
+            CHECK(io::csv_column_names(stacked, "f.csv") == Names{"s", "v"});
+            const std::vector<io::CsvPart> parts = io::split_csv(stacked, "f.csv", "s");
+            REQUIRE(parts.size() == 2);
+            CHECK(parts[1].value == "b");
+            CHECK(parts[1].text == "v\n2\n");
         }
     }
     // U+00B0, and a pair of halves: U+1F600.

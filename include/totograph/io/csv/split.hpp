@@ -8,13 +8,15 @@
 #include <totograph/io/csv/gap_words.hpp>
 #include <totograph/io/csv/options.hpp>
 #include <totograph/io/csv/source.hpp>
+#include <totograph/io/csv/text_encoding.hpp>
 
 namespace totograph::io {
 
 /// The names of the columns of a CSV text. Throws `Error(invalid_file)` as `parse_csv` does.
 inline std::vector<std::string> csv_column_names(std::string_view text, std::string_view file_name,
                                                  const CsvOptions& options = {}) {
-    return detail::CsvSource(text, file_name, options, GapWords(options.gaps)).names();
+    std::string decoded;
+    return detail::CsvSource(as_utf8(text, decoded), file_name, options, GapWords(options.gaps)).names();
 }
 
 /// The rows of one value of a column: a CSV text of their own, without that column.

@@ -30,6 +30,9 @@ void append_utf8(std::string& text, std::uint32_t code_point);
 /// UTF-16 (without its mark) as UTF-8; halves of characters become U+FFFD.
 std::string utf8_of_utf16(std::string_view text, TextEncoding encoding);
 
+/// A text without its mark, as UTF-8; `decoded` holds it where it was UTF-16.
+std::string_view as_utf8(std::string_view text, std::string& decoded);
+
 /// Throws `Error(invalid_file)` where the first bytes are those of a compressed or packed file, with what to do.
 void refuse_packed(std::string_view text, std::string_view file_name);
 

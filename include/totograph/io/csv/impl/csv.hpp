@@ -381,13 +381,8 @@ TOTOGRAPH_INLINE Table parse_csv(std::string_view text, std::string_view file_na
         check_csv_separator(*options.separator);
     }
     refuse_packed(text, file_name);
-    const EncodingMark mark = encoding_of(text);
-    const std::string_view bytes = text.substr(mark.length);
-    if (mark.encoding == TextEncoding::utf8) {
-        return detail::CsvReader(bytes, file_name, options).read();
-    }
-    const std::string decoded = utf8_of_utf16(bytes, mark.encoding);
-    return detail::CsvReader(decoded, file_name, options).read();
+    std::string decoded;
+    return detail::CsvReader(as_utf8(text, decoded), file_name, options).read();
 }
 
 }  // namespace totograph::io

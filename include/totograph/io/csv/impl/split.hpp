@@ -16,6 +16,7 @@
 #include <totograph/io/csv/gap_words.hpp>
 #include <totograph/io/csv/options.hpp>
 #include <totograph/io/csv/source.hpp>
+#include <totograph/io/csv/text_encoding.hpp>
 #include <totograph/io/csv/writer.hpp>
 #include <totograph/io/text.hpp>
 
@@ -24,7 +25,8 @@ namespace totograph::io {
 TOTOGRAPH_INLINE std::vector<CsvPart> split_csv(std::string_view text, std::string_view file_name,
                                                 std::string_view column, const CsvOptions& options) {
     const GapWords gaps(options.gaps);
-    detail::CsvSource source(text, file_name, options, gaps);
+    std::string decoded;
+    detail::CsvSource source(as_utf8(text, decoded), file_name, options, gaps);
     const auto found = std::find(source.names().begin(), source.names().end(), column);
     if (found == source.names().end()) {
         throw Error(ErrorCode::invalid_file,

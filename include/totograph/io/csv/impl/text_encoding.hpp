@@ -79,6 +79,16 @@ TOTOGRAPH_INLINE std::string utf8_of_utf16(std::string_view text, TextEncoding e
     return result;
 }
 
+TOTOGRAPH_INLINE std::string_view as_utf8(std::string_view text, std::string& decoded) {
+    const EncodingMark mark = encoding_of(text);
+    const std::string_view bytes = text.substr(mark.length);
+    if (mark.encoding == TextEncoding::utf8) {
+        return bytes;
+    }
+    decoded = utf8_of_utf16(bytes, mark.encoding);
+    return decoded;
+}
+
 TOTOGRAPH_INLINE void refuse_packed(std::string_view text, std::string_view file_name) {
     struct Kind {
         std::string_view magic;
