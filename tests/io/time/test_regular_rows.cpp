@@ -64,6 +64,15 @@ TEST_CASE("regular rows: newest first, unsorted, repeated") {
     CHECK(regular({"4", "3", "2", "2", "1"}).columns[0] == std::vector<double>{4, 2, 1, 0});
 }
 
+TEST_CASE("regular rows: later times have the zone of the latest row, wherever that one stood") {
+    const Stamps ascending = {"2024-11-02T00:00-04:00", "2024-11-03T00:00-04:00", "2024-11-04T00:00-05:00"};
+    for (const Stamps& stamps : {ascending, Stamps(ascending.rbegin(), ascending.rend())}) {
+        const Table table = regular(stamps);
+        CHECK(table.timestamps == ascending);
+        CHECK(table.clock.text(table.clock.times.back()) == ascending.back());
+    }
+}
+
 TEST_CASE("regular rows: weekends become gaps, and the note says how to have it otherwise") {
     const Table table = regular({"2024-01-03", "2024-01-04", "2024-01-05", "2024-01-08", "2024-01-09"});
     CHECK(table.timestamps[3] == "2024-01-06");

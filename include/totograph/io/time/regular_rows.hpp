@@ -67,6 +67,9 @@ private:
 
     void sort();
 
+    /// Later times are spelled as the latest one, whose zone may be that of another season.
+    void spell_as_latest();
+
     void drop_repeated();
 
     /// The rows whose time is that of the one before.

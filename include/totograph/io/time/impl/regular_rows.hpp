@@ -10,6 +10,7 @@
 #include <functional>
 #include <limits>
 #include <numeric>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -21,6 +22,7 @@
 #include <totograph/io/csv/table.hpp>
 #include <totograph/io/time/clock.hpp>
 #include <totograph/io/time/time_step.hpp>
+#include <totograph/io/time/timestamp.hpp>
 
 namespace totograph::io {
 namespace detail {
@@ -118,6 +120,17 @@ TOTOGRAPH_INLINE void RowRepair::sort() {
     // Rows of one time stay in the order of the file, whose first one is kept.
     std::stable_sort(rows.begin(), rows.end(), [&](std::size_t a, std::size_t b) { return times()[a] < times()[b]; });
     keep(rows);
+    spell_as_latest();
+}
+
+TOTOGRAPH_INLINE void RowRepair::spell_as_latest() {
+    TimestampStyle& style = table_.clock.style;
+    if (style.zone.empty()) {
+        return;
+    }
+    if (std::optional<Timestamp> latest = parse_timestamp(table_.timestamps.back(), style.order)) {
+        style = std::move(latest->style);
+    }
 }
 
 TOTOGRAPH_INLINE void RowRepair::drop_repeated() {
