@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <iterator>
 #include <optional>
 #include <span>
@@ -111,24 +112,46 @@ inline void check_clock(const totograph::io::Table& table, const std::string& fi
                    "; leave --as-is out to have them sorted, or sort them, oldest first, each time once.");
 }
 
-/// The times of rows that have some, as seconds.
-inline std::vector<std::int64_t> candle_times(const totograph::io::Table& table, const std::string& file) {
+/// The seconds that a row's own zone adds to UTC, where it says one: a market opens at one hour in summer and winter.
+inline std::int64_t zone_of(const totograph::io::Table& table, std::size_t row) {
+    const totograph::io::TimestampStyle& style = table.clock.style;
+    if (style.zone.empty()) {
+        return style.offset_seconds;
+    }
+    const auto stamp = totograph::io::parse_timestamp(table.timestamps[row], style.order);
+    return stamp ? stamp->style.offset_seconds : style.offset_seconds;
+}
+
+/// The times of rows that have some, as seconds: each in its own zone, or all in the last row's.
+inline std::vector<std::int64_t> seconds_of(const totograph::io::Table& table, bool has_own_zone) {
     using totograph::io::Clock;
     constexpr std::int64_t nanoseconds = totograph::io::nanoseconds_per_second;
     const Clock& clock = table.clock;
     std::vector<std::int64_t> times;
     for (std::size_t row = 0; row < clock.times.size(); ++row) {
-        std::int64_t time = clock.times[row];
+        const std::int64_t time = clock.times[row];
         if (clock.kind == Clock::Kind::numbers) {
-            time = clock.epoch_unit >= nanoseconds ? time * (clock.epoch_unit / nanoseconds)
-                                                   : time / (nanoseconds / clock.epoch_unit);
+            times.push_back(clock.epoch_unit >= nanoseconds ? time * (clock.epoch_unit / nanoseconds)
+                                                            : time / (nanoseconds / clock.epoch_unit));
         } else {
-            time = time / nanoseconds - (time % nanoseconds < 0 ? 1 : 0) + clock.style.offset_seconds;
+            times.push_back(time / nanoseconds - (time % nanoseconds < 0 ? 1 : 0) +
+                            (has_own_zone ? zone_of(table, row) : clock.style.offset_seconds));
         }
-        if (row > 0 && time <= times.back()) {
-            refuse_times(table, row, file);
-        }
-        times.push_back(time);
+    }
+    return times;
+}
+
+/// The times of rows that have some, as seconds of wall time. Clocks that are set back have an hour twice: where there
+/// are candles in it, all times are in the last row's zone, which has each once.
+inline std::vector<std::int64_t> candle_times(const totograph::io::Table& table, const std::string& file) {
+    std::vector<std::int64_t> times = seconds_of(table, true);
+    if (std::adjacent_find(times.begin(), times.end(), std::greater_equal<>()) == times.end()) {
+        return times;
+    }
+    times = seconds_of(table, false);
+    const auto first = std::adjacent_find(times.begin(), times.end(), std::greater_equal<>());
+    if (first != times.end()) {
+        refuse_times(table, static_cast<std::size_t>(first - times.begin()) + 1, file);
     }
     return times;
 }

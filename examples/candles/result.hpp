@@ -26,6 +26,10 @@ struct CandleResult {
     std::shared_ptr<const totograph::kronos::CandleForecast> forecast{};  ///< Of all results.
 
     [[nodiscard]] std::vector<std::string> stamps() const {
+        if (has_truth()) {  // in the file's own words: an earlier row may have the offset of another season
+            const auto first = symbol->table.stamps.begin() + static_cast<std::ptrdiff_t>(history);
+            return {first, first + static_cast<std::ptrdiff_t>(future.size())};
+        }
         std::vector<std::string> result;
         for (const std::int64_t time : future) {
             result.push_back(symbol->table.stamp(time));

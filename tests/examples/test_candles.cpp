@@ -146,6 +146,24 @@ TEST_CASE("rows of one time with other numbers are refused, and disorder with --
             "two candles in one second"));
 }
 
+TEST_CASE("a market that opens at one hour does so on either side of a change of clocks") {
+    const std::string head = "time,open,high,low,close\n";
+    const auto row = [](const std::string& time) { return time + ",1,2,0.5,1\n"; };
+    const std::string winter = row("2024-03-08 09:30-05:00"), summer = row("2024-03-11 09:30-04:00");
+    for (const std::string& rows : {winter + summer, summer + winter}) {
+        const CandleTable table = table_of(head + rows);
+        CHECK(table.times == std::vector<std::int64_t>{1709890200, 1710149400});  // 09:30 of both days
+        CHECK(table.stamp(1710235800) == "2024-03-12 09:30-04:00");
+        const Symbol symbol{"A", table, false};
+        const CandleResult hidden{.symbol = &symbol, .history = 0, .future = table.times};
+        CHECK(hidden.stamps() == table.stamps);
+    }
+    // The hour that comes twice has each of its candles once.
+    const CandleTable twice = table_of(head + row("2024-11-03 01:30-04:00") + row("2024-11-03 01:00-05:00"));
+    CHECK(twice.times == std::vector<std::int64_t>{1730593800, 1730595600});  // 00:30 and 01:00 in winter time
+    CHECK(twice.stamp(1730595600) == "2024-11-03 01:00-05:00");
+}
+
 TEST_CASE("candles whose high is below their low are told, and taken as they are") {
     const CandleTable table =
         table_of("Date,Open,Low,High,Close\n2024-03-07,1,0.5,3,2\n2024-03-08,2,4,1,3\n2024-03-11,3,5,2,4\n");
