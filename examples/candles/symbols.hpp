@@ -5,9 +5,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -70,20 +72,44 @@ inline std::string symbol_of_file(const std::filesystem::path& file) {
     return name.stem().string();
 }
 
-/// A file for each symbol.
-inline std::vector<Symbol> symbols_of_folder(const CandlesCommand& options) {
+/// The files of a folder that hold candles by their names. A link that leads nowhere is one, for its reader to refuse.
+inline std::vector<std::filesystem::path> candle_files(const std::filesystem::path& folder) {
     std::vector<std::filesystem::path> files;
-    for (const auto& entry : std::filesystem::directory_iterator(options.input)) {
-        const std::string name = entry.path().filename().string();
-        if (entry.is_regular_file() && (name.ends_with(".csv") || name.ends_with(".csv.gz"))) {
-            files.push_back(entry.path());
+    std::error_code failed;
+    std::filesystem::directory_iterator entry(folder, failed);
+    for (; !failed && entry != std::filesystem::directory_iterator(); entry.increment(failed)) {
+        const std::string name = entry->path().filename().string();
+        std::error_code unknown;
+        const bool is_file = entry->is_regular_file(unknown) || unknown;
+        if (is_file && (name.ends_with(".csv") || name.ends_with(".csv.gz"))) {
+            files.push_back(entry->path());
         }
     }
+    const std::string quoted = totograph::io::in_quotes(folder.string(), totograph::io::longest_quote);
+    if (failed) {
+        refuse_candles("The folder " + quoted + " cannot be listed: " + failed.message() + ". Check the path.");
+    }
     if (files.empty()) {
-        refuse_candles("The folder " + totograph::io::in_quotes(options.input.string()) +
+        refuse_candles("The folder " + quoted +
                        " holds no file whose name ends in .csv or .csv.gz, one for each symbol.");
     }
     std::sort(files.begin(), files.end());
+    return files;
+}
+
+/// A file for each symbol.
+inline std::vector<Symbol> symbols_of_folder(const CandlesCommand& options) {
+    const std::vector<std::filesystem::path> files = candle_files(options.input);
+    std::map<std::string, std::string> file_of;
+    for (const std::filesystem::path& file : files) {
+        const auto [first, is_new] = file_of.try_emplace(symbol_of_file(file), file.filename().string());
+        if (!is_new && is_chosen(first->first, options.symbols)) {
+            refuse_candles("The folder " + totograph::io::in_quotes(options.input.string()) +
+                           " has two files for the symbol " + totograph::io::in_quotes(first->first) + ", " +
+                           totograph::io::in_quotes(first->second) + " and " +
+                           totograph::io::in_quotes(file.filename().string()) + "; leave one out.");
+        }
+    }
     std::vector<Symbol> symbols;
     for (const std::filesystem::path& file : files) {
         const std::string name = symbol_of_file(file);
@@ -145,7 +171,8 @@ inline std::vector<std::string> notes_of(const std::vector<Symbol>& symbols) {
 /// The candles of all symbols that the command line names, or of all that there are. Throws `Error(invalid_file)` with
 /// one sentence for what cannot be read, and for a symbol that is not there.
 inline std::vector<Symbol> read_symbols(const CandlesCommand& options) {
-    std::vector<Symbol> symbols = options.input != "-" && std::filesystem::is_directory(options.input)
+    std::error_code unknown;  // what it is says the reader
+    std::vector<Symbol> symbols = options.input != "-" && std::filesystem::is_directory(options.input, unknown)
                                       ? detail::symbols_of_folder(options)
                                       : detail::symbols_of_file(options);
     for (const std::string& wanted : options.symbols) {

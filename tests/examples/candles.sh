@@ -113,6 +113,12 @@ head -3 oil.csv > bad.csv && tail -1 oil.csv >> bad.csv
 refuses 3 "symbol 'Brent' has 1 candle" bad.csv "${model[@]}"
 mkdir -p empty
 refuses 3 "holds no file whose name ends in .csv" empty "${model[@]}"
+mkdir -p twice links
+cp folder/WTI.csv twice && gzip -c folder/WTI.csv > twice/WTI.csv.gz
+refuses 3 "two files for the symbol 'WTI', 'WTI.csv' and 'WTI.csv.gz'; leave one out" twice "${model[@]}"
+ln -s ring.csv links/ring.csv
+refuses 3 "'links/ring.csv' cannot be opened" links "${model[@]}"
+refuses 3 "'links/ring.csv' cannot be opened" links/ring.csv "${model[@]}"
 refuses 3 "before the 600 that are hidden" oil.csv "${model[@]}" --horizon 60 --backtest 10
 refuses 2 "--backtest prints scores alone" oil.csv "${model[@]}" --backtest 2 --holdout
 
