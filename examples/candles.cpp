@@ -72,9 +72,9 @@ std::vector<CandleResult> windows_of(const std::vector<Symbol>& symbols, const C
     return windows;
 }
 
-/// Forecasts all windows.
+/// Forecasts all windows. The stage is that of the checkpoint until it is read.
 void forecast_windows(std::vector<CandleResult>& windows, const CandlesCommand& options,
-                      const CompiledCandleModel& model) {
+                      const CompiledCandleModel& model, Stage& stage) {
     const auto most =
         static_cast<std::size_t>(options.context > 0 ? std::min(options.context, model.context) : model.context);
     std::vector<totograph::kronos::Candles> candles;
@@ -92,7 +92,9 @@ void forecast_windows(std::vector<CandleResult>& windows, const CandlesCommand& 
                                             .top_p = static_cast<float>(options.draw.top_p),
                                             .paths = options.paths,
                                             .consistent = options.consistent},
-                                .threads = options.threads};
+                                .threads = options.threads,
+                                .on_weights = [&stage] { stage = Stage::forecast; }};
+    stage = options.untrained.empty() ? Stage::checkpoint : Stage::forecast;
     const auto forecast = std::make_shared<const totograph::kronos::CandleForecast>(model.forecast(request));
     if (!forecast->is_finite()) {
         throw totograph::Error(totograph::ErrorCode::not_finite,
@@ -163,8 +165,7 @@ int run(const CandlesCommand& options, Stage& stage) {
     if (!options.quiet) {
         print_notes("candles", notes_of(symbols));
     }
-    stage = Stage::forecast;
-    forecast_windows(windows, options, model);
+    forecast_windows(windows, options, model, stage);
     stage = Stage::output;
     write_results(windows, options, model);
     return exit_ok;

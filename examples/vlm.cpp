@@ -58,6 +58,17 @@ struct TokenTimes {
     }
 };
 
+/// What changes when the checkpoint is read.
+struct Beginning {
+    TokenTimes& times;
+    Stage& stage;
+
+    void begin() const {
+        stage = Stage::forecast;
+        times.start();
+    }
+};
+
 /// A line of ids for each prompt, without end tokens.
 std::string lines_of(const Generated& generated) {
     std::string text;
@@ -105,9 +116,10 @@ int run(const VlmCommand& options, Stage& stage) {
                              .options = generate_options(options, times),
                              .threads = options.threads};
     totograph::nanovlm::check_prompts(prompts, request.options, {model.tokens, model.new_tokens, model.config});
-    stage = Stage::forecast;
+    stage = options.untrained.empty() ? Stage::checkpoint : Stage::forecast;
+    Beginning beginning{times, stage};
     const Generated generated = model.generate(
-        request, [](void* context) { static_cast<TokenTimes*>(context)->start(); }, &times);
+        request, [](void* context) { static_cast<Beginning*>(context)->begin(); }, &beginning);
     stage = Stage::output;
     if (options.output_is_stdout()) {
         print(lines_of(generated));

@@ -26,6 +26,7 @@ constexpr CompiledCandleModel compile_candle_model(std::string_view name) {
                                          ? tg::untrained<Model>()
                                          : tg::kronos::load<Model>(request.tokenizer, request.predictor);
                 tg::kronos::CandleForecaster<Model, candles_bucket> forecaster(weights, {.threads = request.threads});
+                request.on_weights();
                 return forecaster.forecast(request.candles, request.options);
             }};
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <span>
 #include <string_view>
 
@@ -17,6 +18,7 @@ struct CandleRequest {
     std::span<const totograph::kronos::Candles> candles;  ///< Of each symbol.
     totograph::kronos::CandleOptions options;
     int threads = 0;
+    std::function<void()> on_weights{};  ///< Called when they are ready.
 };
 
 /// A Kronos model with its sizes and how to forecast with it.

@@ -165,4 +165,13 @@ refuses 4 "has 2 layers of width 104" candles.csv --tokenizer "$fixtures/head_of
     --predictor "$fixtures/head_of_52/predictor"
 refuses 4 "Perhaps --tokenizer and --predictor are exchanged" candles.csv \
     --tokenizer "$fixtures/head_of_52/predictor" --predictor "$fixtures/head_of_52/tokenizer"
+# Both configurations are those of mini, and the weights end early.
+for part in tokenizer predictor; do
+    mkdir -p "cut/$part"
+    sed -E 's/("d_model"): [0-9]+/\1: 256/; s/("n_heads"): 2/\1: 4/; s/("ff_dim"): [0-9]+/\1: 512/
+        s/("s[12]_bits"): 5/\1: 10/; s/("n_(enc_)?layers"): 2/\1: 4/' \
+        "$fixtures/head_of_52/$part/config.json" > "cut/$part/config.json"
+    head -c 1000 "$fixtures/head_of_52/$part/model.safetensors" > "cut/$part/model.safetensors"
+done
+refuses 4 "it may be truncated" candles.csv --tokenizer cut/tokenizer --predictor cut/predictor
 refuses 6 "nowhere" candles.csv "${model[@]}" --output nowhere/bands.csv

@@ -116,6 +116,9 @@ refuses_lines() {
 }
 refuses_lines "'lm_rms_eps': expected"
 refuses_lines "'vit_n_heads': expected 4, found 8"
+cp "$case/config.json" other/
+head -c 1000 "$case/model.safetensors" > other/model.safetensors
+refuses 4 "it may be truncated" text.txt --checkpoint other --new-tokens 4
 rm other/config.json
 refuses 4 "has no config.json" text.txt --checkpoint other
 refuses 6 "nowhere" text.txt "${tiny[@]}" --output nowhere/ids
