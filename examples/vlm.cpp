@@ -3,11 +3,13 @@
 // vlm: ids of prompts and pixels of images in, ids out, by a nanoVLM; with the time to the first token, and tokens a
 // second. The parts are in vlm/; compile_model.hpp is the part that generates.
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
 #include <filesystem>
 #include <ostream>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -69,6 +71,18 @@ struct Beginning {
     }
 };
 
+/// Refuses ids that stand where no logit was a number. Throws `Error(not_finite)`.
+void check_finite(const Generated& generated) {
+    for (totograph::Index prompt = 0; prompt < generated.prompts(); ++prompt) {
+        const std::span<const std::int32_t> ids = generated.tokens(prompt);
+        if (std::any_of(ids.begin(), ids.end(), [](std::int32_t id) { return id < 0; })) {
+            throw totograph::Error(totograph::ErrorCode::not_finite,
+                                   "The model gave no finite numbers behind prompt " + std::to_string(prompt) +
+                                       "; the checkpoint may be damaged, or pixels are not of 0 to 1.");
+        }
+    }
+}
+
 /// A line of ids for each prompt, without end tokens.
 std::string lines_of(const Generated& generated) {
     std::string text;
@@ -120,6 +134,7 @@ int run(const VlmCommand& options, Stage& stage) {
     Beginning beginning{times, stage};
     const Generated generated = model.generate(
         request, [](void* context) { static_cast<Beginning*>(context)->begin(); }, &beginning);
+    check_finite(generated);
     stage = Stage::output;
     if (options.output_is_stdout()) {
         print(lines_of(generated));
