@@ -15,6 +15,7 @@
 
 #include <totograph/core/error.hpp>
 #include <totograph/io/checkpoint/safetensors.hpp>
+#include <totograph/io/csv/text_encoding.hpp>
 #include <totograph/io/text.hpp>
 #include <totograph/io/text_file.hpp>
 #include <totograph/models/nanovlm/config.hpp>
@@ -89,7 +90,8 @@ inline std::vector<std::vector<std::int32_t>> read_prompts(const std::filesystem
     }
     std::vector<std::vector<std::int32_t>> prompts;
     std::size_t number = 0;
-    for (std::string_view left = text; !left.empty();) {
+    std::string decoded;  // Windows writes marks, and UTF-16
+    for (std::string_view left = totograph::io::as_utf8(text, decoded); !left.empty();) {
         const std::size_t end = std::min(left.find('\n'), left.size());
         std::vector<std::int32_t> ids = detail::ids_of(left.substr(0, end), ++number);
         left.remove_prefix(std::min(end + 1, left.size()));

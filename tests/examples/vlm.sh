@@ -57,6 +57,11 @@ draw=(--untrained tiny --end-token -1 --draw --temperature 3 --top-k 0 --top-p 1
 "$program" text.txt "${draw[@]}" --new-tokens 16 --seed 1 | cmp - one || fail "the same seed draws the same ids"
 "$program" text.txt "${draw[@]}" --new-tokens 16 --seed 2 | cmp -s - one && fail "another seed draws others"
 
+{ printf '\xef\xbb\xbf'; sed 's/$/\r/' text.txt; } > windows.txt
+"$program" windows.txt --untrained tiny --new-tokens 8 --end-token -1 --quiet | cmp - ids || fail "a mark, and CRLF"
+{ printf '\xff\xfe'; printf '%s' "$(< text.txt)" | sed 's/./&\x00/g'; } > windows.txt
+"$program" windows.txt --untrained tiny --new-tokens 8 --end-token -1 --quiet | cmp - ids || fail "UTF-16"
+
 refuses 2 "Name the folder of a checkpoint" text.txt
 refuses 2 "leave one of them out" text.txt --untrained tiny --checkpoint "$case"
 refuses 2 "--untrained takes one of the models" text.txt --untrained enormous
