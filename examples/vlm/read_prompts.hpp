@@ -119,9 +119,9 @@ inline std::vector<float> read_pixels(const std::filesystem::path& path,
     if (shape.size() != 4 || shape[1] != 3 || shape[2] != size || shape[3] != size || !info->dtype ||
         !totograph::io::converts_to_float(*info->dtype)) {
         const std::string side = std::to_string(size);
-        detail::reject_prompts("The tensor 'pixels' of " + name + " must be numbers [images, 3, " + side + ", " + side +
-                               "], but it is " + info->dtype_name + " " + totograph::io::to_string(shape) +
-                               "; resize the images to what the model takes.");
+        detail::reject_prompts("The tensor 'pixels' of " + name + " must be floats [images, 3, " + side + ", " + side +
+                               "] of 0 to 1, but it is " + info->dtype_name + " " + totograph::io::to_string(shape) +
+                               "; resize the images to what the model takes, and divide bytes by 255.");
     }
     std::vector<float> pixels(static_cast<std::size_t>(shape[0] * config.vit.pixels()));
     file.copy_to_float(*info, pixels);

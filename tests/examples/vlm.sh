@@ -107,6 +107,9 @@ pixels image 1,3,16,16 3072 < <(head -c 3072 raw) > bad.safetensors
 refuses 3 "has no tensor 'pixels'" first.txt "${tiny[@]}" --pixels bad.safetensors
 pixels pixels 3,16,16 3072 < <(head -c 3072 raw) > bad.safetensors
 refuses 3 "but it is F32 [3, 16, 16]" first.txt "${tiny[@]}" --pixels bad.safetensors
+pixels pixels 1,3,16,16 3072 < <(head -c 3072 raw) | LC_ALL=C sed 's/F32/I32/' > bad.safetensors
+refuses 3 "but it is I32 [1, 3, 16, 16]; resize the images to what the model takes, and divide bytes by 255" first.txt \
+    "${tiny[@]}" --pixels bad.safetensors
 pixels pixels 1,3,16,16 3072 < <(head -c 3000 raw) > bad.safetensors
 refuses 3 "bad.safetensors" first.txt "${tiny[@]}" --pixels bad.safetensors
 pixels pixels 1,3,16,16 3072 < <(printf '\0\0\xc0\x7f'; head -c 3068 raw) > bad.safetensors
