@@ -63,6 +63,7 @@ inline void check_options(CandlesCommand& options) {
     check_threads(options.threads);
     check_at_least(options.context, 0, "--context");
     check_at_least(options.backtest, 0, "--backtest");
+    check_at_most(options.backtest, 1'000'000'000'000, "--backtest");  // times the horizon it shall be a number
     if (options.backtest > 0 &&
         (options.holdout || !options.svg.empty() || !options.output.empty() || !options.paths_output.empty())) {
         reject("--backtest prints scores alone; leave --holdout, --svg, --output and --all-paths out.");

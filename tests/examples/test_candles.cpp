@@ -235,6 +235,8 @@ TEST_CASE("options of candles that contradict each other") {
               "--output and --all-paths are the same file"));
     CHECK(has(refused({"--untrained", "mini", "--svg", "-"}), "--svg needs a file"));
     CHECK(has(refused({"--untrained", "mini", "--quantiles", "0.1,1.1"}), "between 0 and 1"));
+    // Times a horizon of 4 it would be 0.
+    CHECK(has(refused({"--untrained", "mini", "--backtest", "4611686018427387904"}), "--backtest must be at most"));
 }
 
 TEST_CASE("quantiles are sorted, each once") {
