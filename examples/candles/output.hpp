@@ -181,7 +181,7 @@ inline CandleFigure candle_figure(const std::vector<CandleResult>& results, std:
 inline std::string backtest_text(const std::vector<CandleResult>& results, std::int64_t windows) {
     std::size_t width = 3;
     for (const CandleResult& result : results) {
-        width = std::max(width, display_width(result.symbol->name));
+        width = std::max(width, display_width(printable(result.symbol->name)));
     }
     std::string text;
     CandleScore all;
@@ -189,7 +189,7 @@ inline std::string backtest_text(const std::vector<CandleResult>& results, std::
     for (std::size_t i = 0; i < results.size(); ++i) {
         one.add(results[i]);
         if (i + 1 == results.size() || results[i + 1].symbol != results[i].symbol) {
-            text += pad_right(results[i].symbol->name, width) + "  " + one.words() + "\n";
+            text += pad_right(printable(results[i].symbol->name), width) + "  " + one.words() + "\n";
             all.add(one);
             one = {};
         }

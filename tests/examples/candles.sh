@@ -105,6 +105,10 @@ cut -d, -f1 folder.csv | uniq | tr '\n' ' ' | grep -qx 'symbol Brent WTI ' || fa
 [[ "$(grep -c 'of the last close' scores)" -eq 3 ]] || fail "two symbols are scored, and both together"
 grep -q '3 windows of 6 candles each' scores || fail "the scores tell of how many windows"
 
+sed 's/,Brent,/,"\x1b[31mBrent",/' oil.csv > colour.csv
+"$program" colour.csv "${model[@]}" --horizon 6 --backtest 1 --paths 2 --quiet > scores
+grep -qF '\x1b[31mBrent  MAE' scores || fail "a name does not speak to the terminal: $(cat -v scores)"
+
 refuses 3 "There is no symbol 'Gas'" oil.csv "${model[@]}" --symbols WTI,Gas
 refuses 3 "no column 'name', which --symbol-column names" oil.csv "${model[@]}" --symbol-column name
 awk 'NR == 9 { sub(/,WTI,/, ",,") } { print }' oil.csv > bad.csv
