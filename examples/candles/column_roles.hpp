@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include <totograph/io/csv/names.hpp>
 #include <totograph/io/csv/profile.hpp>
 #include <totograph/io/text.hpp>
 #include <totograph/models/kronos/candles.hpp>
@@ -66,17 +67,14 @@ inline std::string role_name(totograph::kronos::Column role) {
             accepted += (accepted.empty() ? "" : ", ") + std::string(name);
         }
     }
-    std::string found;
-    for (const std::string& column : columns) {
-        found += (found.empty() ? "" : ", ") + column;
-    }
     const std::string name = role_name(role);
     std::string capitals = name;
     std::transform(name.begin(), name.end(), capitals.begin(),
                    [](unsigned char letter) { return static_cast<char>(std::toupper(letter)); });
     refuse_candles("The file " + file + " has no column of numbers '" + name +
                    "'; candles need open, high, low and close. Names for it are " + accepted + ", also as <" +
-                   capitals + "> or 1. " + name + ". Its columns of numbers are: " + found + ".");
+                   capitals + "> or 1. " + name + ". Its columns of numbers are: " + totograph::io::name_list(columns) +
+                   ".");
 }
 
 }  // namespace detail

@@ -96,7 +96,9 @@ TEST_CASE("two columns that fit one role equally are named, and names that are a
     CHECK(has(sentence, "no column of numbers 'close'"));
     CHECK(has(sentence, "close, close_price, Close/Last, c, price, adj_close, adjusted_close"));
     CHECK(has(sentence, "<CLOSE> or 1. close"));
-    CHECK(has(sentence, "Its columns of numbers are: open, high, low, last."));
+    CHECK(has(sentence, "Its columns of numbers are: 'open', 'high', 'low', 'last'."));
+    // A name may hold whatever stands between quotes.
+    CHECK(has(refusal_of("time,\"a\nb\"\n2024-01-01,1\n2024-01-02,2\n"), "numbers are: 'a\\x0ab'."));
 }
 
 TEST_CASE("rows are put in the order of time, and repeats left out, which is told") {
