@@ -79,6 +79,18 @@ TEST_CASE("text: a quote is bounded and keeps both ends") {
     CHECK(io::printable(io::in_quotes(letters)) == io::in_quotes(letters));
 }
 
+TEST_CASE("text: an argument is in quotes where a shell would not take it for one word") {
+    for (const std::string_view text : {"store", "Sensor_2,a.b:c/d%+@-", "µs"}) {
+        CHECK(io::as_argument(text) == text);
+    }
+    CHECK(io::as_argument("Sensor ID") == "'Sensor ID'");
+    CHECK(io::as_argument("a;$(b)") == "'a;$(b)'");
+    CHECK(io::as_argument("it's") == "'it'\\''s'");
+    CHECK(io::as_argument("") == "''");
+    CHECK(io::as_argument("a\nb") == "'a\\x0ab'");
+    CHECK(io::as_argument(std::string(1000, 'a')).size() == io::longest_quote + 3);
+}
+
 TEST_CASE("text: blanks at both ends are removed and others kept") {
     CHECK(io::without_blanks(" \ta b\t ") == "a b");
     CHECK(io::without_blanks("a") == "a");

@@ -8,7 +8,7 @@
 #include <system_error>
 
 // Foreign text is what a file, a file's name or a command line says. Nothing of it reaches a message, a terminal or a
-// picture but through `printable` or `in_quotes`.
+// picture but through `printable`, `in_quotes` or `as_argument`.
 
 namespace totograph::io {
 
@@ -49,6 +49,10 @@ inline std::string printable(std::string_view text, std::size_t longest = std::s
 /// Foreign text as it stands in a message: printable, and in single quotes. What takes more than `longest` bytes (or
 /// `longest_quote`) keeps its first and its last part, for the end of a path tells most.
 std::string in_quotes(std::string_view text, std::size_t longest = 80);
+
+/// Foreign text as an argument that a message advises: in quotes where a shell would take it for something else than
+/// one word, printable, and at most `longest_quote` bytes of it.
+std::string as_argument(std::string_view text);
 
 /// The operating system's words for an `errno` value.
 inline std::string system_reason(int error_number) {

@@ -537,6 +537,9 @@ TEST_CASE("csv variants: long form") {
         "Time,host,metric,Value\n2024-01-02,a,cpu,3\n2024-01-01,a,cpu,1\n2024-01-01,b,cpu,2\n2024-01-02,a,cpu,9\n";
     refuses(text, {"4 rows at 2 times", "--series host --value Value"});
     refuses(text, {"--series host --value Value"}, {.columns = {"Value"}});
+    // As a shell takes them, and in one line.
+    refuses("t,Sensor ID,\"v\nw\"\n2024-01-01,a,1\n2024-01-01,b,2\n2024-01-02,a,3\n2024-01-02,b,4\n",
+            {"(--series 'Sensor ID' --value 'v\\x0aw')"});
     const auto table = parse(text, {.series = {"host"}});
     CHECK(table.names == Names{"a", "b"});
     CHECK(table.timestamps == Names{"2024-01-01", "2024-01-02"});
@@ -552,6 +555,9 @@ TEST_CASE("csv variants: long form") {
     refuses(metrics, {"8 rows at 2 times", "(--series host,metric --value value)"});
     refuses(metrics, {"4 values of the series 'a', 2 of them", "--series host,metric)"}, {.series = {"host"}});
     refuses(metrics, {"--series region,metric,host)"}, {.series = {"region", "metric"}});
+    std::string blanks = metrics;
+    blanks.replace(blanks.find("host"), 4, "a host");
+    refuses(blanks, {"--series 'a host,metric')"}, {.series = {"a host"}});
     CHECK(parse(metrics, {.series = {"host", "metric"}}).names == Names{"a cpu", "a mem", "b cpu", "b mem"});
     CHECK(parse(text, {.series = {"host", "metric"}, .value = "Value"}).names == Names{"a cpu", "b cpu"});
     CHECK(parse(text, {.columns = {"b"}, .series = {"host"}}).names == Names{"b"});

@@ -81,6 +81,21 @@ TOTOGRAPH_INLINE std::string in_quotes(std::string_view text, std::size_t longes
     return quoted + "'";
 }
 
+TOTOGRAPH_INLINE std::string as_argument(std::string_view text) {
+    constexpr std::string_view plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.,:/%+@";
+    const bool is_word = !text.empty() && std::all_of(text.begin(), text.end(), [&](char letter) {
+        return static_cast<unsigned char>(letter) >= 0x80 || plain.find(letter) != std::string_view::npos;
+    });
+    if (is_word) {
+        return printable(text, longest_quote);
+    }
+    std::string quoted = "'";
+    for (const char letter : text) {
+        quoted += letter == '\'' ? "'\\''" : std::string(1, letter);
+    }
+    return printable(quoted + "'", longest_quote);
+}
+
 TOTOGRAPH_INLINE std::string_view without_blanks(std::string_view text) {
     const std::size_t first = text.find_first_not_of(" \t");
     if (first == std::string_view::npos) {

@@ -315,7 +315,7 @@ TOTOGRAPH_INLINE void CsvReader::refuse_series(const StackedRows& rows, const st
                     std::to_string(rows.times) + (rows.times == 1 ? " time" : " times") +
                     ": several series stand below each other. Say which columns name them, and which one "
                     "holds the values (--series " +
-                    series + " --value " + value + ").");
+                    as_argument(series) + " --value " + as_argument(value) + ").");
 }
 
 TOTOGRAPH_INLINE std::string CsvReader::labels_of_series(const std::vector<std::int64_t>& times,

@@ -90,7 +90,7 @@ TOTOGRAPH_INLINE Table pivot(Table rows, const std::vector<std::string>& series,
                             std::to_string(repeats[column].different) +
                             " with another number): several series go by that name. Name all the columns that tell "
                             "them apart (--series " +
-                            (others.empty() ? "COLUMN,COLUMN" : others) + ").");
+                            (others.empty() ? "COLUMN,COLUMN" : as_argument(others)) + ").");
         }
     }
     if (repeated > 0 && policy == RowPolicy::strict) {
