@@ -105,6 +105,17 @@ cut -d, -f1 folder.csv | uniq | tr '\n' ' ' | grep -qx 'symbol Brent WTI ' || fa
 [[ "$(grep -c 'of the last close' scores)" -eq 3 ]] || fail "two symbols are scored, and both together"
 grep -q '3 windows of 6 candles each' scores || fail "the scores tell of how many windows"
 
+# The decimal commas of one symbol tell that points part thousands in the other one.
+{
+    echo 'date;symbol;open;high;low;close'
+    for day in 1 2 3 4 5 6 7 8; do
+        echo "2024-01-0$day;A;1.20$day;1.300;1.100;1.25$day"
+        echo "2024-01-0$day;B;98,5$day;99,5;97,5;98,6$day"
+    done
+} > thousands.csv
+"$program" thousands.csv "${model[@]}" --horizon 1 --output - --quiet | grep -qE '^A,2024-01-09,1[12][0-9]{2}' ||
+    fail "thousands of one symbol are read as the file tells"
+
 sed 's/,Brent,/,"\x1b[31mBrent",/' oil.csv > colour.csv
 "$program" colour.csv "${model[@]}" --horizon 6 --backtest 1 --paths 2 --quiet > scores
 grep -qF '\x1b[31mBrent  MAE' scores || fail "a name does not speak to the terminal: $(cat -v scores)"

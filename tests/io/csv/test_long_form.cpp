@@ -5,11 +5,13 @@
 
 #include <cmath>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include <totograph/core/error.hpp>
 #include <totograph/io/csv/csv.hpp>
+#include <totograph/io/csv/number_cell.hpp>
 #include <totograph/io/csv/split.hpp>
 #include <totograph/io/csv/table.hpp>
 #include <totograph/io/time/clock.hpp>
@@ -93,6 +95,12 @@ TEST_CASE("rows of a table in long form are split by what a column says") {
     const auto decimals = split_csv("symbol;day;close\nA;2024-01-01;1,085\nA;2024-01-02;1,090\n", "f.csv", "symbol");
     CHECK(parse_csv(decimals.front().text, "f.csv").columns == std::vector<std::vector<double>>{{1.085, 1.09}});
     CHECK(csv_column_names(text, "prices.csv") == Names{"time", "symbol", "open", "close"});
+    // Those of B tell that a point parts thousands in A's.
+    const auto thousands = split_csv("s;v\nA;1.210\nA;1.220\nB;98,5\n", "f.csv", "s");
+    CHECK(thousands.at(0).decimal == DecimalMark::comma);
+    CHECK(split_csv("s;v\nA;1.210\nA;1.220\n", "f.csv", "s").at(0).decimal == std::nullopt);
+    CHECK(split_csv("s;v\nA;1.21\nB;1,22\n", "f.csv", "s").at(0).decimal == std::nullopt);
+
     // Of one column that is left, gaps at the end are rows.
     const auto gaps = split_csv("s,v\na,1\na,\nb,7\na,3\na,\n", "f.csv", "s");
     CHECK(parse_csv(gaps.front().text, "f.csv").rows() == 4);

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include <totograph/io/csv/gap_words.hpp>
+#include <totograph/io/csv/number_cell.hpp>
 #include <totograph/io/csv/options.hpp>
 #include <totograph/io/csv/source.hpp>
 #include <totograph/io/csv/text_encoding.hpp>
@@ -24,6 +26,8 @@ struct CsvPart {
     std::string value;
     std::string text;
     char separator = ',';  ///< That of the whole text: between commas a decimal comma would say something else.
+    /// That of the whole text, where its numbers tell: those of one value alone may not.
+    std::optional<DecimalMark> decimal{};
 };
 
 /// Splits a table in long form, where several columns hold numbers of what one column names: a part for each value of

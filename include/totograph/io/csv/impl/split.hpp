@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -14,13 +15,31 @@
 #include <totograph/core/error.hpp>
 #include <totograph/core/inline.hpp>
 #include <totograph/io/csv/gap_words.hpp>
+#include <totograph/io/csv/number_cell.hpp>
 #include <totograph/io/csv/options.hpp>
+#include <totograph/io/csv/profile.hpp>
 #include <totograph/io/csv/source.hpp>
 #include <totograph/io/csv/text_encoding.hpp>
 #include <totograph/io/csv/writer.hpp>
 #include <totograph/io/text.hpp>
 
 namespace totograph::io {
+
+namespace detail {
+
+/// The decimal mark of a text where its numbers agree on one.
+TOTOGRAPH_INLINE std::optional<DecimalMark> mark_of_text(CsvSource& source, const GapWords& gaps) {
+    MarkEvidence all;
+    for (const ColumnProfile& column : profile_columns(source, gaps)) {
+        all.add(column.marks);
+    }
+    if (all.is_comma == all.is_point) {
+        return std::nullopt;
+    }
+    return all.is_comma ? DecimalMark::comma : DecimalMark::point;
+}
+
+}  // namespace detail
 
 TOTOGRAPH_INLINE std::vector<CsvPart> split_csv(std::string_view text, std::string_view file_name,
                                                 std::string_view column, const CsvOptions& options) {
@@ -34,6 +53,7 @@ TOTOGRAPH_INLINE std::vector<CsvPart> split_csv(std::string_view text, std::stri
     }
     const auto place = static_cast<std::size_t>(found - source.names().begin());
     const char separator = source.separator();
+    const std::optional<DecimalMark> decimal = options.decimal ? options.decimal : detail::mark_of_text(source, gaps);
     const auto add_row = [&](std::string& to, const auto& cell_at, bool is_header) {
         bool is_first = true;
         for (std::size_t i = 0; i < source.names().size(); ++i) {
@@ -63,7 +83,7 @@ TOTOGRAPH_INLINE std::vector<CsvPart> split_csv(std::string_view text, std::stri
         }
         const auto [known, is_new] = places.try_emplace(value, parts.size());
         if (is_new) {
-            parts.push_back({value, "", separator});
+            parts.push_back({value, "", separator, decimal});
             add_row(
                 parts.back().text, [&](std::size_t i) { return std::string_view(source.names()[i]); }, true);
         }
