@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <string>
@@ -135,7 +136,8 @@ inline std::vector<Symbol> symbols_of_file(const CandlesCommand& options) {
         return symbols;
     }
     IntakeOptions intake = options.intake;
-    for (const totograph::io::CsvPart& part : totograph::io::split_csv(text, file, *column, csv)) {
+    std::vector<std::string> notes;
+    for (const totograph::io::CsvPart& part : totograph::io::split_csv(text, file, *column, csv, &notes)) {
         if (is_chosen(part.value, options.symbols)) {
             intake.separator = part.separator;
             if (part.decimal) {
@@ -143,6 +145,12 @@ inline std::vector<Symbol> symbols_of_file(const CandlesCommand& options) {
             }
             symbols.push_back({part.value, table_of_text(part.text, file + ", symbol " + part.value, intake), true});
         }
+    }
+    if (!symbols.empty()) {
+        std::vector<CandleNote>& first = symbols.front().table.notes;
+        std::transform(notes.begin(), notes.end(), std::inserter(first, first.begin()), [](const std::string& note) {
+            return CandleNote{note, note};
+        });
     }
     return symbols;
 }

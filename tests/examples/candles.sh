@@ -105,6 +105,10 @@ cut -d, -f1 folder.csv | uniq | tr '\n' ' ' | grep -qx 'symbol Brent WTI ' || fa
 [[ "$(grep -c 'of the last close' scores)" -eq 3 ]] || fail "two symbols are scored, and both together"
 grep -q '3 windows of 6 candles each' scores || fail "the scores tell of how many windows"
 
+head -c -7 oil.csv > torn.csv
+"$program" torn.csv "${model[@]}" --horizon 1 --output - 2> note > /dev/null
+grep -q 'the last one, is not whole; it is left out' note || fail "a torn row of a symbol is told: $(cat note)"
+
 # The decimal commas of one symbol tell that points part thousands in the other one.
 {
     echo 'date;symbol;open;high;low;close'

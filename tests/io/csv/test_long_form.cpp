@@ -95,6 +95,11 @@ TEST_CASE("rows of a table in long form are split by what a column says") {
     const auto decimals = split_csv("symbol;day;close\nA;2024-01-01;1,085\nA;2024-01-02;1,090\n", "f.csv", "symbol");
     CHECK(parse_csv(decimals.front().text, "f.csv").columns == std::vector<std::vector<double>>{{1.085, 1.09}});
     CHECK(csv_column_names(text, "prices.csv") == Names{"time", "symbol", "open", "close"});
+    std::vector<std::string> notes;
+    CHECK(split_csv("prices\n\ns,v,w\na,1,2\nb,1,2\na,1", "f.csv", "s", {}, &notes).size() == 2);
+    REQUIRE(notes.size() == 2);
+    CHECK(notes[0].find("before its table") != std::string::npos);
+    CHECK(notes[1].find("the last one, is not whole") != std::string::npos);
     // Those of B tell that a point parts thousands in A's.
     const auto thousands = split_csv("s;v\nA;1.210\nA;1.220\nB;98,5\n", "f.csv", "s");
     CHECK(thousands.at(0).decimal == DecimalMark::comma);

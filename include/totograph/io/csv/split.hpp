@@ -32,9 +32,10 @@ struct CsvPart {
 
 /// Splits a table in long form, where several columns hold numbers of what one column names: a part for each value of
 /// that column, in the order in which they first appear. Rows keep their order. Throws `Error(invalid_file)` when there
-/// is no such column, a row has no value in it, or the text is none that `parse_csv` reads.
+/// is no such column, a row has no value in it, or the text is none that `parse_csv` reads. `notes` gets sentences
+/// about the layout of the text, which its parts do not show.
 std::vector<CsvPart> split_csv(std::string_view text, std::string_view file_name, std::string_view column,
-                               const CsvOptions& options = {});
+                               const CsvOptions& options = {}, std::vector<std::string>* notes = nullptr);
 
 }  // namespace totograph::io
 

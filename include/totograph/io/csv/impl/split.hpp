@@ -42,7 +42,8 @@ TOTOGRAPH_INLINE std::optional<DecimalMark> mark_of_text(CsvSource& source, cons
 }  // namespace detail
 
 TOTOGRAPH_INLINE std::vector<CsvPart> split_csv(std::string_view text, std::string_view file_name,
-                                                std::string_view column, const CsvOptions& options) {
+                                                std::string_view column, const CsvOptions& options,
+                                                std::vector<std::string>* notes) {
     const GapWords gaps(options.gaps);
     std::string decoded;
     detail::CsvSource source(as_utf8(text, decoded), file_name, options, gaps);
@@ -90,6 +91,9 @@ TOTOGRAPH_INLINE std::vector<CsvPart> split_csv(std::string_view text, std::stri
         add_row(
             parts[known->second].text, [&](std::size_t i) { return std::string_view(record[i].text); }, false);
     });
+    if (notes != nullptr) {
+        *notes = source.notes();
+    }
     return parts;
 }
 
