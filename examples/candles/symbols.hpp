@@ -14,7 +14,6 @@
 #include <utility>
 #include <vector>
 
-#include <totograph/io/csv/number_cell.hpp>
 #include <totograph/io/csv/split.hpp>
 #include <totograph/io/text.hpp>
 #include <totograph/models/kronos/candles.hpp>
@@ -140,9 +139,7 @@ inline std::vector<Symbol> symbols_of_file(const CandlesCommand& options) {
     for (const totograph::io::CsvPart& part : totograph::io::split_csv(text, file, *column, csv, &notes)) {
         if (is_chosen(part.value, options.symbols)) {
             intake.separator = part.separator;
-            if (part.decimal) {
-                intake.decimal = *part.decimal == totograph::io::DecimalMark::comma ? "comma" : "point";
-            }
+            intake.marks = part.marks;
             symbols.push_back({part.value, table_of_text(part.text, file + ", symbol " + part.value, intake), true});
         }
     }

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include <totograph/io/csv/number_cell.hpp>
 #include <totograph/io/csv/options.hpp>
 #include <totograph/io/csv/records.hpp>
 
@@ -24,6 +25,7 @@ struct IntakeOptions {
     std::vector<std::string> gaps;
     std::vector<std::string> series;
     std::string value;
+    std::vector<totograph::io::MarkEvidence> marks;  ///< No option: what other parts of the input tell.
     bool strict = false;
     bool as_is = false;
 };
@@ -83,6 +85,7 @@ inline totograph::io::CsvOptions csv_options(const IntakeOptions& intake, std::v
     csv.header = detail::one_of<bool>(intake.header, "--header", {{"yes", true}, {"no", false}});
     csv.decimal = detail::one_of<DecimalMark>(intake.decimal, "--decimal",
                                               {{"point", DecimalMark::point}, {"comma", DecimalMark::comma}});
+    csv.marks = intake.marks;
     csv.dates = detail::one_of<DateOrder>(
         intake.date_format, "--date-format",
         {{"ymd", DateOrder::year_first}, {"mdy", DateOrder::month_first}, {"dmy", DateOrder::day_first}});

@@ -5,13 +5,11 @@
 
 #include <cmath>
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <vector>
 
 #include <totograph/core/error.hpp>
 #include <totograph/io/csv/csv.hpp>
-#include <totograph/io/csv/number_cell.hpp>
 #include <totograph/io/csv/split.hpp>
 #include <totograph/io/csv/table.hpp>
 #include <totograph/io/time/clock.hpp>
@@ -100,12 +98,6 @@ TEST_CASE("rows of a table in long form are split by what a column says") {
     REQUIRE(notes.size() == 2);
     CHECK(notes[0].find("before its table") != std::string::npos);
     CHECK(notes[1].find("the last one, is not whole") != std::string::npos);
-    // Those of B tell that a point parts thousands in A's.
-    const auto thousands = split_csv("s;v\nA;1.210\nA;1.220\nB;98,5\n", "f.csv", "s");
-    CHECK(thousands.at(0).decimal == DecimalMark::comma);
-    CHECK(split_csv("s;v\nA;1.210\nA;1.220\n", "f.csv", "s").at(0).decimal == std::nullopt);
-    CHECK(split_csv("s;v\nA;1.21\nB;1,22\n", "f.csv", "s").at(0).decimal == std::nullopt);
-
     // Of one column that is left, gaps at the end are rows.
     const auto gaps = split_csv("s,v\na,1\na,\nb,7\na,3\na,\n", "f.csv", "s");
     CHECK(parse_csv(gaps.front().text, "f.csv").rows() == 4);
@@ -117,6 +109,25 @@ TEST_CASE("rows of a table in long form are split by what a column says") {
         "Line 3 of 'prices.csv' has nothing in column 'a', which tells what the row is of; fill it, or "
         "leave it out.",
         totograph::Error);
+}
+
+TEST_CASE("the rows of each value are read with the decimal marks that the whole table tells") {
+    const auto first = [](const std::string& text) {
+        const CsvPart part = split_csv(text, "f.csv", "s").front();
+        return parse_csv(part.text, "f.csv", {.separator = part.separator, .marks = part.marks}).columns;
+    };
+    using Columns = std::vector<std::vector<double>>;
+    // Those of B tell that a point parts thousands in A's, whatever other columns have.
+    CHECK(first("s;v\nA;1.210\nA;1.220\nB;98,5\n") == Columns{{1210, 1220}});
+    CHECK(first("v;s;w\n1.210;A;1,234.5\n1.220;A;2.5\n98,5;B;2.5\n") == Columns{{1210, 1220}, {1234.5, 2.5}});
+    CHECK(first("s;v\nA;1.210\nA;1.220\n") == Columns{{1.21, 1.22}});
+    CHECK(first("s;v\nA;1.21\nB;1,22\n") == Columns{{1.21}});  // its own do
+    // What the whole table does not tell is refused, as parse_csv does.
+    for (const std::string text :
+         {"s;v\nA;1.010\nA;1.220\nB;980\n", "s;v\nA;1.210\nB;98,543\n", "s;v\nA;1.210\nB;1.21\nC;1,22\n"}) {
+        check_error(ErrorCode::invalid_file, {"could be a point or a comma"}, [&] { first(text); });
+        check_error(ErrorCode::invalid_file, {"could be a point or a comma"}, [&] { parse_csv(text, "f.csv"); });
+    }
 }
 
 TEST_CASE("two series below each other are told apart though one lacks rows") {

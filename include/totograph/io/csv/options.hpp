@@ -27,6 +27,8 @@ struct CsvOptions {
     std::optional<bool> header{};
     /// What stands before the decimals: by default as the numbers of the file tell.
     std::optional<DecimalMark> decimal{};
+    /// What all rows of a table (`CsvPart`) tell of the decimal marks of each column, where those that are read do not.
+    std::vector<MarkEvidence> marks{};
     /// The order of dates that do not begin with their year: by default as the column tells.
     std::optional<DateOrder> dates{};
     /// What becomes of rows that are not in the order of time, repeated, or missing.

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -26,8 +25,8 @@ struct CsvPart {
     std::string value;
     std::string text;
     char separator = ',';  ///< That of the whole text: between commas a decimal comma would say something else.
-    /// That of the whole text, where its numbers tell: those of one value alone may not.
-    std::optional<DecimalMark> decimal{};
+    /// Of the whole text, for `CsvOptions::marks`: the rows of one value alone may not tell what "1.250" is.
+    std::vector<MarkEvidence> marks{};
 };
 
 /// Splits a table in long form, where several columns hold numbers of what one column names: a part for each value of

@@ -66,6 +66,12 @@ TOTOGRAPH_INLINE void CsvReader::profile() {
 }
 
 TOTOGRAPH_INLINE void CsvReader::decide_marks(const ColumnChoice& choice) {
+    for (std::size_t i = 0; i < std::min(profiles_.size(), options_.marks.size()); ++i) {
+        MarkEvidence& own = profiles_[i].marks;
+        if (own.is_comma == own.is_point) {
+            own.add(options_.marks[i]);
+        }
+    }
     MarkEvidence file;
     for (const ColumnProfile& column : profiles_) {
         file.add(column.marks);

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -27,16 +26,14 @@ namespace totograph::io {
 
 namespace detail {
 
-/// The decimal mark of a text where its numbers agree on one.
-TOTOGRAPH_INLINE std::optional<DecimalMark> mark_of_text(CsvSource& source, const GapWords& gaps) {
-    MarkEvidence all;
+/// What the numbers of each column but one tell of their decimal marks.
+TOTOGRAPH_INLINE std::vector<MarkEvidence> marks_beside(std::size_t place, CsvSource& source, const GapWords& gaps) {
+    std::vector<MarkEvidence> marks;
     for (const ColumnProfile& column : profile_columns(source, gaps)) {
-        all.add(column.marks);
+        marks.push_back(column.marks);
     }
-    if (all.is_comma == all.is_point) {
-        return std::nullopt;
-    }
-    return all.is_comma ? DecimalMark::comma : DecimalMark::point;
+    marks.erase(marks.begin() + static_cast<std::ptrdiff_t>(place));
+    return marks;
 }
 
 }  // namespace detail
@@ -54,7 +51,8 @@ TOTOGRAPH_INLINE std::vector<CsvPart> split_csv(std::string_view text, std::stri
     }
     const auto place = static_cast<std::size_t>(found - source.names().begin());
     const char separator = source.separator();
-    const std::optional<DecimalMark> decimal = options.decimal ? options.decimal : detail::mark_of_text(source, gaps);
+    const std::vector<MarkEvidence> marks =
+        options.decimal ? std::vector<MarkEvidence>() : detail::marks_beside(place, source, gaps);
     const auto add_row = [&](std::string& to, const auto& cell_at, bool is_header) {
         bool is_first = true;
         for (std::size_t i = 0; i < source.names().size(); ++i) {
@@ -84,7 +82,7 @@ TOTOGRAPH_INLINE std::vector<CsvPart> split_csv(std::string_view text, std::stri
         }
         const auto [known, is_new] = places.try_emplace(value, parts.size());
         if (is_new) {
-            parts.push_back({value, "", separator, decimal});
+            parts.push_back({value, "", separator, marks});
             add_row(
                 parts.back().text, [&](std::size_t i) { return std::string_view(source.names()[i]); }, true);
         }
