@@ -203,13 +203,18 @@ inline PyObject* service_forecast(PyObject* self, PyObject* arguments) {
         return nullptr;
     }
     // What the caller changes or uses up later must not change the result.
-    Ref levels(PySequence_Tuple(quantiles));
-    if (!levels && PyErr_ExceptionMatches(PyExc_TypeError) == 0) {
+    Ref levels = Ref::to(quantiles);
+    const Ref each(PyObject_GetIter(quantiles));
+    if (!each && PyErr_ExceptionMatches(PyExc_TypeError) == 0) {
         return nullptr;
     }
-    if (!levels) {  // none: whoever asks for quantiles is told
+    if (each) {
+        levels = Ref(PySequence_Tuple(each.get()));
+        if (!levels) {
+            return nullptr;  // what a generator raised
+        }
+    } else {  // no sequence: whoever asks for quantiles is told
         PyErr_Clear();
-        levels = Ref::to(quantiles);
     }
     Ref names = Ref::to(of_variates);
     if (!read_series(values, series, names) || !read_request(asked, request) || !read_extras(extras, given)) {

@@ -76,6 +76,8 @@ def test_levels_are_those_that_were_asked_for_whatever_becomes_of_them(model):
         np.testing.assert_array_equal(made.quantiles, expected)
     with pytest.raises(ZeroDivisionError):
         model.forecast(waves(48), horizon=8, quantiles=(1 / one for one in (2, 0)))
+    with pytest.raises(TypeError):
+        model.forecast(waves(48), horizon=8, quantiles=(float(one) for one in (0.5, None)))
 
 
 def test_of_no_levels_there_are_no_quantiles(model):
