@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <array>
 #include <bit>
 #include <cstdint>
 
+#include <totograph/core/array.hpp>
 #include <totograph/core/shape.hpp>
 
 // What an attention is, apart from its tensors: the attributes of `Op::attention`.

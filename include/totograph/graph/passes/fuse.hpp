@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <array>
 #include <cstddef>
 
+#include <totograph/core/array.hpp>
 #include <totograph/core/list.hpp>
 #include <totograph/core/shape.hpp>
 #include <totograph/graph/graph.hpp>

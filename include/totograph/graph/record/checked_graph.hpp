@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstddef>
-#include <string_view>
 
 #include <totograph/core/dtype.hpp>
 #include <totograph/core/list.hpp>
