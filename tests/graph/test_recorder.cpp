@@ -166,7 +166,8 @@ TEST_CASE("numbers beside i32 are whole, for they become i32") {
     const auto with = [&](double number) {
         return text([=](Recorder& r) { (void)less(r.state("i", {4}, DType::i32), number); });
     };
-    for (const double whole : {0.0, -3.0, 2147483648.0, -1e300, std::numeric_limits<double>::infinity()}) {
+    for (const double whole :
+         {0.0, -3.0, 2147483647.5, 3e9 + 0.5, -2147483648.5, -1e300, std::numeric_limits<double>::infinity()}) {
         CHECK(with(whole) == "");  // beyond i32 the nearest one
     }
     CHECK(with(2.5) == "constant: i32 from a number near 2, which is not whole");

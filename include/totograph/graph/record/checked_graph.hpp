@@ -90,8 +90,7 @@ public:
 protected:
     /// Notes a mistake unless a number is one of i32, or beyond all of these.
     constexpr void check_whole(double value) {
-        constexpr double all_are_whole = 1e15;
-        if (value >= all_are_whole || value <= -all_are_whole) {
+        if (value > 2147483647.0 || value < -2147483648.0) {
             return;
         }
         const bool is_number = value == value;  // NOLINT(misc-redundant-expression): NaN is not itself
