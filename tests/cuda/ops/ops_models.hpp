@@ -303,6 +303,9 @@ struct LongSearches {
         out(argmax(floor(x * 3.0)));
         out(argmax(sqrt(x)));
         out(argmax(permute(r.state("columns", {49224, 2}), {1, 0})));
+        const Tensor longest = r.state("longest", {2, 140003});  // several turns of each thread
+        out(argmax(longest));
+        out(argmax(minimum(longest, 0.0) * 0.0));  // 0 and -0, which are equal
     }
 };
 
