@@ -7,14 +7,16 @@
 
 using namespace totograph;
 
+struct OwnConfig : smallest_family::Config {};
 #ifdef TOTOGRAPH_COMPILE_FAIL_CONTROL
-namespace smallest_family {
-constexpr void write_config(io::ConstantJson& json, const Config&) {
+constexpr void write_config(io::ConstantJson& json, const OwnConfig&) {
     json.begin_object().end_object();
 }
-}  // namespace smallest_family
 #endif
+struct Model {
+    static constexpr OwnConfig config{};
+};
 
 inline constexpr char model_name[] = "smallest";
-using Document = package::ModelDocument<smallest_family::Model, model_name, Bucket{.context = 8, .horizon = 8}>;
+using Document = package::ModelDocument<Model, model_name, Bucket{.context = 8, .horizon = 8}>;
 static_assert(io::constant_json<Document>().size() > 0);
