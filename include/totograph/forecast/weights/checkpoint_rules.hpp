@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 
@@ -16,6 +17,8 @@ struct CheckpointRules {
     bool (*is_ignored)(std::string_view name) = nullptr;
     /// What to do about a tensor that must not be there, for its message; null, or empty text: nothing special.
     std::string_view (*advice)(std::string_view name) = nullptr;
+    /// Which part of a model that is published in several holds a tensor; null for one that is published as a whole.
+    std::size_t (*part_of)(std::string_view name) = nullptr;
 };
 
 }  // namespace totograph

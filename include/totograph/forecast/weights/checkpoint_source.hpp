@@ -74,6 +74,8 @@ private:
 
     [[nodiscard]] Place find(const std::string& name) const;
 
+    [[noreturn]] void refuse_missing(const std::string& name) const;
+
     [[noreturn]] void refuse_unknown(const Place& place) const;
 
     static void check_shape(const Place& place, const Shape& expected);
@@ -81,6 +83,7 @@ private:
     static void check_dtype(const Place& place);
 
     CheckpointRules rules_;
+    std::vector<std::size_t> parts_;
     std::vector<File> files_;
 };
 

@@ -21,6 +21,7 @@ struct CheckpointFiles {
     ShardIndex shards;                           ///< Which shard each tensor is in; empty when there is one file.
     std::filesystem::path index;                 ///< Where `shards` stands; empty when there is one file.
     std::filesystem::path config;                ///< `config.json`; empty when there is none.
+    std::vector<std::size_t> parts{};            ///< How many weights each part has; empty for a model in one part.
 };
 
 namespace detail {

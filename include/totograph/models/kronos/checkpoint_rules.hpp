@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 
@@ -26,7 +27,16 @@ inline constexpr CheckpointRules checkpoint_rules{
         [](std::string_view name) {
             return name.ends_with(".rotary.inv_freq") || name.starts_with("tokenizer.bsq.") ||
                    name.starts_with("post_quant_embed_pre.");
-        }};
+        },
+    .part_of = [](std::string_view name) -> std::size_t {
+        for (const std::string_view of_predictor :
+             {"embedding.", "time_emb.", "transformer.", "norm.", "dep_layer.", "head.proj_"}) {
+            if (name.starts_with(of_predictor)) {
+                return 1;
+            }
+        }
+        return 0;  // the tokenizer
+    }};
 
 namespace detail {
 

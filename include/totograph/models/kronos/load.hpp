@@ -46,6 +46,7 @@ ModelWeights<Model> load(const std::filesystem::path& tokenizer, const std::file
     static_assert(check_family<Model>());
     io::CheckpointFiles files = detail::find_part(tokenizer, Model::config.tokenizer, "tokenizer", "d_in");
     const io::CheckpointFiles others = detail::find_part(predictor, Model::config.predictor, "predictor", "n_layers");
+    files.parts = {files.weights.size(), others.weights.size()};
     files.weights.insert(files.weights.end(), others.weights.begin(), others.weights.end());
     files.index.clear();  // that of one of them would not know the files of the other
     files.shards.clear();

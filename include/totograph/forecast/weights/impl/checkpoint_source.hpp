@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <map>
 #include <memory>
+#include <numeric>
 #include <set>
 #include <span>
 #include <string>
@@ -28,7 +29,7 @@ namespace totograph {
 
 TOTOGRAPH_INLINE CheckpointSource::CheckpointSource(const io::CheckpointFiles& files,
                                                     const std::vector<NamedShape>& wanted, const CheckpointRules& rules)
-    : rules_(rules) {
+    : rules_(rules), parts_(files.parts) {
     files_.reserve(files.weights.size());  // readers point to them
     for (const std::filesystem::path& path : files.weights) {
         files_.push_back({io::file_identity(path), io::SafetensorsFile(path)});
@@ -112,11 +113,24 @@ TOTOGRAPH_INLINE CheckpointSource::Place CheckpointSource::find(const std::strin
             }
         }
     }
-    const std::string others =
-        files_.size() == 1 ? "" : " and its " + std::to_string(files_.size() - 1) + " other parts";
+    refuse_missing(name);
+}
+
+TOTOGRAPH_INLINE void CheckpointSource::refuse_missing(const std::string& name) const {
+    std::span<const File> searched = files_;
+    if (const std::size_t part = rules_.part_of == nullptr ? 0 : rules_.part_of(name); part < parts_.size()) {
+        const auto before =
+            std::accumulate(parts_.begin(), parts_.begin() + static_cast<std::ptrdiff_t>(part), std::size_t{0});
+        searched = searched.subspan(before, parts_[part]);
+    }
+    const std::string first = quoted(searched.front().opened.path());
+    const std::string last = quoted(searched.back().opened.path());
+    const bool is_one = searched.size() == 1;
     throw Error(ErrorCode::missing_tensor,
-                quoted(files_.front().opened.path()) + others + " lacks the tensor '" + name +
-                    "'; check that the file is a " + std::string(rules_.family) +
+                (is_one ? first + " lacks"
+                        : "The " + std::to_string(searched.size()) + " files from " + first + " to " + last + " lack") +
+                    " the tensor '" + name + "'; check that " + (is_one ? "the file is a " : "the files are a ") +
+                    std::string(rules_.family) +
                     " checkpoint and that the configuration that was compiled is the checkpoint's.");
 }
 
