@@ -120,6 +120,13 @@ TEST_CASE("a tied matrix may have either name, or both") {
     renamed.rename(embedding, head, true);
     CHECK(read(load(renamed, own_config())) == expected);
 
+    Checkpoint differing = renamed;
+    differing.values.at(embedding).back() += 1;
+    const std::string both = refusal([&] { (void)load(differing, own_config()); });
+    CHECK(
+        both.find("the tensors 'decoder.head.weight' and 'decoder.token_embedding.weight' are one tensor under two") !=
+        std::string::npos);
+
     Checkpoint neither;
     neither.rename(head, "decoder.headless.weight");
     CHECK(refusal([&] { (void)load(neither, own_config()); }).find("lacks the tensor 'decoder.head.weight'") !=

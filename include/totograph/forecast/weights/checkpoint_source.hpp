@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -72,11 +73,17 @@ private:
         return io::in_quotes(path.string(), io::longest_quote);
     }
 
+    /// Whether a file holds a tensor of just this name.
+    [[nodiscard]] std::optional<Place> find_spelled(const std::string& name) const;
+
     [[nodiscard]] Place find(const std::string& name) const;
 
     [[noreturn]] void refuse_missing(const std::string& name) const;
 
     [[noreturn]] void refuse_unknown(const Place& place) const;
+
+    /// A tensor that is stored under both of its names must have the same numbers under each.
+    void check_other_name(const Place& place, const NamedShape& tensor) const;
 
     static void check_shape(const Place& place, const Shape& expected);
 

@@ -3,11 +3,14 @@
 
 #include <totograph/forecast/weights/checkpoint_source.hpp>
 
+#include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <filesystem>
 #include <map>
 #include <memory>
 #include <numeric>
+#include <optional>
 #include <set>
 #include <span>
 #include <string>
@@ -43,6 +46,7 @@ TOTOGRAPH_INLINE CheckpointSource::CheckpointSource(const io::CheckpointFiles& f
         known.insert(&place.info);
         check_shape(place, tensor.shape);
         check_dtype(place);
+        check_other_name(place, tensor);
     }
     for (const File& file : files_) {
         for (const io::TensorInfo& info : file.opened.tensors()) {
@@ -105,12 +109,19 @@ TOTOGRAPH_INLINE void CheckpointSource::check_index(const io::CheckpointFiles& f
     }
 }
 
+TOTOGRAPH_INLINE std::optional<CheckpointSource::Place> CheckpointSource::find_spelled(const std::string& name) const {
+    for (const File& file : files_) {
+        if (const io::TensorInfo* info = file.opened.find(name); info != nullptr) {
+            return Place{file.opened, *info};
+        }
+    }
+    return std::nullopt;
+}
+
 TOTOGRAPH_INLINE CheckpointSource::Place CheckpointSource::find(const std::string& name) const {
     for (const std::string& spelled : {name, rules_.other_name == nullptr ? name : rules_.other_name(name)}) {
-        for (const File& file : files_) {
-            if (const io::TensorInfo* info = file.opened.find(spelled); info != nullptr) {
-                return {file.opened, *info};
-            }
+        if (const std::optional<Place> place = find_spelled(spelled)) {
+            return *place;
         }
     }
     refuse_missing(name);
@@ -141,6 +152,34 @@ TOTOGRAPH_INLINE void CheckpointSource::refuse_unknown(const Place& place) const
                     " that this architecture does not have; " +
                     (advice.empty() ? "check that the configuration that was compiled is the checkpoint's."
                                     : std::string(advice)));
+}
+
+TOTOGRAPH_INLINE void CheckpointSource::check_other_name(const Place& place, const NamedShape& tensor) const {
+    const std::string other_name = rules_.other_name == nullptr ? tensor.name : rules_.other_name(tensor.name);
+    const bool may_be_there = rules_.is_ignored != nullptr && rules_.is_ignored(other_name);
+    const std::optional<Place> other =
+        may_be_there && other_name != place.info.name ? find_spelled(other_name) : std::nullopt;
+    if (!other) {
+        return;
+    }
+    check_shape(*other, tensor.shape);
+    check_dtype(*other);
+    const auto same = [](float one, float two) { return one == two || (std::isnan(one) && std::isnan(two)); };
+    const auto size = static_cast<std::size_t>(tensor.shape.size());
+    std::vector<float> values(std::min(size, std::size_t{1} << 16U));
+    std::vector<float> others(values.size());
+    for (std::size_t first = 0; first < size; first += values.size()) {
+        const std::size_t count = std::min(values.size(), size - first);
+        place.file.read_floats(place.info, first, std::span(values).first(count));
+        other->file.read_floats(other->info, first, std::span(others).first(count));
+        if (!std::equal(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(count), others.begin(), same)) {
+            throw Error(ErrorCode::tensor_mismatch,
+                        quoted(place.file.path()) + ": the tensors " + io::in_quotes(place.info.name) + " and " +
+                            io::in_quotes(other_name) +
+                            " are one tensor under two names by the configuration, but their values differ; leave out "
+                            "the one that is not meant, or correct the configuration.");
+        }
+    }
 }
 
 TOTOGRAPH_INLINE void CheckpointSource::check_shape(const Place& place, const Shape& expected) {
