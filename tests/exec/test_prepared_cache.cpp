@@ -355,6 +355,25 @@ TEST_CASE("prepared cache: damaged files are ignored with a reason, and replaced
     }
 }
 
+TEST_CASE("prepared cache: nothing is read or kept below a folder that others may write to") {
+    const Prepared expected = prepare<float>();
+    const ScratchFolder scratch;
+    const auto folder = scratch.path() / "cache";
+    const CacheFolderVariable variable(folder);
+    (void)prepare<float>();
+    check_counts(prepare<float>(), kept, 0, 0);
+    for (const std::filesystem::path& open : {folder, folder / "weights"}) {
+        REQUIRE(::chmod(open.c_str(), 0777) == 0);
+        const Prepared prepared = prepare<float>();
+        CHECK(prepared.bytes == expected.bytes);
+        check_counts(prepared, 0, 0, 0);
+        CHECK(
+            prepared.report.reason.starts_with("The folder '" + open.string() + "' is not used: everybody may write"));
+        REQUIRE(::chmod(open.c_str(), 0755) == 0);
+    }
+    check_counts(prepare<float>(), kept, 0, 0);
+}
+
 TEST_CASE("prepared cache: a folder that cannot be written, and a full disk, fail nothing") {
     const Prepared expected = prepare<float>();
     const ScratchFolder scratch;

@@ -45,7 +45,7 @@ public:
 
     /// `layout` is all that the bytes depend on beside the checkpoint and the expression: types, widths of vectors.
     /// Without a folder or an identity of the source (`TensorSource::identity`) nothing is looked for, and nothing
-    /// kept.
+    /// kept; nor where others may write to the folder, or to its `weights`.
     PreparedCache(const io::CacheFolder& folder, const TensorSource& source, std::string_view layout,
                   io::WeightFolderLimits limits = {});
 

@@ -5,9 +5,11 @@
 
 #include <chrono>
 #include <cstddef>
+#include <filesystem>
 #include <span>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <utility>
 
 #include <totograph/core/cache_counts.hpp>
@@ -18,6 +20,7 @@
 #include <totograph/exec/weights.hpp>
 #include <totograph/graph/explain/text.hpp>
 #include <totograph/io/cache/cache_folder.hpp>
+#include <totograph/io/cache/trusted_file.hpp>
 #include <totograph/io/cache/weight_file.hpp>
 #include <totograph/io/cache/weight_folder.hpp>
 #include <totograph/version.hpp>
@@ -37,6 +40,16 @@ TOTOGRAPH_INLINE PreparedCache::PreparedCache(const io::CacheFolder& folder, con
         report_.reason = folder.missing;
         return;
     }
+    const std::filesystem::path root = folder.path / "weights";
+    for (const std::filesystem::path& above : {folder.path, root}) {
+        std::error_code unknown;  // what cannot be looked at cannot be made either, and then says so
+        if (std::filesystem::is_directory(above, unknown)) {
+            report_.reason = io::distrusted_folder(above);
+        }
+        if (!report_.reason.empty()) {
+            return;  // who may write there can put another folder of this user in the place of the set's
+        }
+    }
     const std::string source_identity = source.identity();
     if (source_identity.empty()) {
         report_.reason = "The weights come from no file, or from one that was changed just now.";
@@ -44,7 +57,7 @@ TOTOGRAPH_INLINE PreparedCache::PreparedCache(const io::CacheFolder& folder, con
     }
     identity_ = "totograph " + std::string(version) + "\ncompiler " + std::string(compiler) + "\nlayout " +
                 std::string(layout) + "\n" + source_identity;
-    folder_ = io::WeightFolder(folder.path / "weights", io::weight_name(identity_), limits);
+    folder_ = io::WeightFolder(root, io::weight_name(identity_), limits);
     report_.folder = folder_.set().string();
 }
 
