@@ -15,7 +15,8 @@ inline constexpr CheckpointRules checkpoint_rules{.family = "Toto 2.0"};
 /// Compares `config.json` with the compiled configuration. A field that is missing or null has the value that the
 /// reference gives it, which is not always that of the published models. Throws one `Error` that lists each field that
 /// differs. The residual multipliers are not compared: they say how a checkpoint was initialized, and the checkpoint
-/// holds what came of them.
+/// holds what came of them. Nor are `heads_per_group`, in place of which the reference takes `num_heads / num_groups`,
+/// and `pre_norm`, which it never reads.
 inline void check_config_file(const io::ModelConfig& file, const Toto2Config& config) {
     io::ConfigCheck check(file);
     check.null_is_absent();
