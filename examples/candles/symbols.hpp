@@ -65,9 +65,17 @@ inline bool is_chosen(const std::string& name, const std::vector<std::string>& c
     return chosen.empty() || std::find(chosen.begin(), chosen.end(), name) != chosen.end();
 }
 
+/// Whether a name ends so, in letters of either case. The ending has small ones.
+inline bool ends_in(std::string_view name, std::string_view ending) {
+    const auto is_of = [](char small, char letter) {
+        return (letter >= 'A' && letter <= 'Z' ? letter - 'A' + 'a' : letter) == small;
+    };
+    return name.size() >= ending.size() && std::equal(ending.rbegin(), ending.rend(), name.rbegin(), is_of);
+}
+
 inline std::string symbol_of_file(const std::filesystem::path& file) {
     std::filesystem::path name = file.filename();
-    if (name.extension() == ".gz") {
+    if (ends_in(name.string(), ".gz")) {
         name = name.stem();
     }
     return name.stem().string();
@@ -82,7 +90,7 @@ inline std::vector<std::filesystem::path> candle_files(const std::filesystem::pa
         const std::string name = entry->path().filename().string();
         std::error_code unknown;
         const bool is_file = entry->is_regular_file(unknown) || unknown;
-        if (is_file && (name.ends_with(".csv") || name.ends_with(".csv.gz"))) {
+        if (is_file && (ends_in(name, ".csv") || ends_in(name, ".csv.gz"))) {
             files.push_back(entry->path());
         }
     }

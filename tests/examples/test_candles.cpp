@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cstddef>
 #include <cstdint>
+#include <filesystem>
 #include <optional>
 #include <sstream>
 #include <string>
@@ -15,6 +16,7 @@
 #include "candles/output.hpp"
 #include "candles/symbols.hpp"
 #include "intake/options.hpp"
+#include "io/support.hpp"
 #include "support/refusal.hpp"
 
 // What `candles` makes of a file: columns by their names, rows in the order of time, notes.
@@ -209,6 +211,18 @@ TEST_CASE("each note of the reader is told once, for all symbols") {
     REQUIRE(notes.size() == 2);
     CHECK(has(notes[0], "'t' holds epoch times"));
     CHECK(notes[1] == "Column 'tickvol' is taken for volume.");
+}
+
+TEST_CASE("a folder has a symbol for each file whose name ends in .csv or .csv.gz, in letters of either case") {
+    const totograph::test::ScratchFolder scratch;
+    for (const std::string name : {"A.csv", "B.CSV", "C.Csv.GZ", "D.csv.gz", "E.txt", "csv"}) {
+        (void)scratch.file(name, "");
+    }
+    std::string symbols;
+    for (const std::filesystem::path& file : examples::detail::candle_files(scratch.path())) {
+        symbols += examples::detail::symbol_of_file(file) + " ";
+    }
+    CHECK(symbols == "A B C D ");
 }
 
 TEST_CASE("a float is written in the fewest digits that tell it from others") {
