@@ -191,6 +191,23 @@ inline void tell_units(CandleTable& table, const std::vector<std::string>& units
     table.notes.push_back({text, text});
 }
 
+/// Refuses a candle without an amount whose volume times its prices is beyond what the model reads.
+inline void check_amounts(const CandleTable& table, const std::string& file) {
+    const totograph::kronos::Candles candles = table.candles(0, table.rows(), {});
+    if (candles.volume.empty() || !candles.amount.empty()) {
+        return;
+    }
+    for (std::size_t row = 0; row < table.rows(); ++row) {
+        if (!std::isfinite(totograph::kronos::amount_of(candles, row))) {
+            refuse_candles(
+                "The file " + file + " has a candle at " + totograph::io::in_quotes(table.stamps[row]) +
+                " whose volume times the mean of its prices, which stands in for the column 'amount' that is "
+                "not there, is beyond the range of 32-bit floats (3.4e38); add that column, or give prices "
+                "and volumes in larger units.");
+        }
+    }
+}
+
 /// Tells of candles whose high is below their low, which have their columns exchanged, or are wrong.
 inline void tell_high_below_low(CandleTable& table, const std::string& file) {
     std::int64_t count = 0;
@@ -249,6 +266,7 @@ inline CandleTable candle_table(totograph::io::Table table, const std::string& f
     result.stamps = std::move(table.timestamps);
     result.clock = std::move(table.clock);
     result.clock.times = {};
+    detail::check_amounts(result, file);
     detail::tell_high_below_low(result, file);
     return result;
 }

@@ -213,6 +213,14 @@ TEST_CASE("each note of the reader is told once, for all symbols") {
     CHECK(notes[1] == "Column 'tickvol' is taken for volume.");
 }
 
+TEST_CASE("an amount that prices and a volume are too large for is told of its candle") {
+    const std::string rows = "2024-03-07,1,3,0.5,2,10\n2024-03-08,1e38,1e38,1e38,1e38,10\n";
+    CHECK(refusal_of("Date,Open,High,Low,Close,Volume\n" + rows)
+              .starts_with("The file 'f.csv' has a candle at '2024-03-08' whose volume times the mean of its prices"));
+    CHECK(refusal_of("Date,Open,High,Low,Close,Amount\n" + rows).empty());
+    CHECK(refusal_of("Date,Open,High,Low,Close,Other\n" + rows).empty());
+}
+
 TEST_CASE("a folder has a symbol for each file whose name ends in .csv or .csv.gz, in letters of either case") {
     const totograph::test::ScratchFolder scratch;
     for (const std::string name : {"A.csv", "B.CSV", "C.Csv.GZ", "D.csv.gz", "E.txt", "csv"}) {

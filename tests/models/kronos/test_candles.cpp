@@ -179,6 +179,8 @@ TEST_CASE("candles that cannot be forecast are refused with a sentence") {
     CHECK(has(refusal([](Sample& s) { s.volume.pop_back(); }), "3 values of close, but 2 of volume"));
     CHECK(has(refusal([](Sample& s) { s.high[1] = std::numeric_limits<float>::infinity(); }),
               "holds NaN or infinity in row 1 of high"));
+    CHECK(has(refusal([](Sample& s) { s.open[2] = s.volume[2] = 1e38F; }),
+              "symbol 0 has a volume times the mean of its prices in row 2, the amount, that is beyond the range"));
     CHECK(has(refusal([](Sample& s) { s.time.pop_back(); }), "3 candles, but 2 times"));
     CHECK(has(refusal([](Sample& s) { s.time[2] = 1704067200000; }), "a time in row 2 that is beyond the year 9999"));
     CHECK(has(refusal([](Sample& s) { s.future[0] = -1704067200000; }),

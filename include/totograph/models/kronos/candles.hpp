@@ -55,6 +55,12 @@ struct Candles {
     }
 };
 
+/// The amount of a candle that is given none: its volume times the mean of its prices, which may be beyond f32's range.
+inline float amount_of(const Candles& candles, std::size_t row) {
+    const float sum = candles.open[row] + candles.high[row] + candles.low[row] + candles.close[row];
+    return candles.volume[row] * (sum / 4);
+}
+
 /// What may differ from call to call. Defaults of draws are the reference's.
 struct CandleOptions {
     std::uint64_t seed = 0;        ///< The same seed gives the same paths, also in another batch.
@@ -199,8 +205,12 @@ private:
                 amounts[i] = candles.amount[row];
                 continue;
             }
-            const float sum = candles.open[row] + candles.high[row] + candles.low[row] + candles.close[row];
-            amounts[i] = candles.volume[row] * (sum / 4);
+            amounts[i] = amount_of(candles, row);
+            if (!std::isfinite(amounts[i])) {
+                fail(symbol, "has a volume times the mean of its prices in row " + std::to_string(row) +
+                                 ", the amount, that is beyond the range of 32-bit floats; give amounts, or prices and "
+                                 "volumes in larger units.");
+            }
         }
         std::array<float*, stamp_count> stamps{};
         for (float*& row : stamps) {
