@@ -29,6 +29,7 @@
 #include "backtest/report.hpp"
 #include "backtest/report_svg.hpp"
 #include "backtest/run_backtest.hpp"
+#include "common/below_range_note.hpp"
 #include "common/checksum.hpp"
 #include "common/exit_codes.hpp"
 #include "common/model_sizes.hpp"
@@ -139,8 +140,9 @@ Plan plan_of(const totograph::io::Table& table, Options& options, const Checkpoi
                                                           : model.variates_at_once;
     Plan plan = make_plan(table, Timeline(table), options, static_cast<std::size_t>(most_series));
     plan.in_batches = in_batch > 1;
-    for (const std::string& note : {context_note(given_context, most), extend_note(options.horizons.back(), most),
-                                    small_spread_note(table.names, table.columns, model.levels)}) {
+    for (const std::string& note :
+         {context_note(given_context, most), extend_note(options.horizons.back(), most),
+          small_spread_note(table.names, table.columns, model.levels), below_range_note(table.names, table.columns)}) {
         plan.notes.push_back(note);
     }
     if (!options.quiet) {

@@ -20,6 +20,7 @@
 #include "charts/svg.hpp"
 #include "charts/terminal.hpp"
 #include "charts/terminal_chart.hpp"
+#include "common/below_range_note.hpp"
 #include "common/model_sizes.hpp"
 #include "common/output_files.hpp"
 #include "common/progress.hpp"
@@ -140,7 +141,8 @@ int run(const Options& given, Stage& stage) {
     check_season(options.season, input.steps);
     tell(input.notes, options);
     tell({context_note(options.context, most), input_groups_note(input, most, options.independent),
-          extend_note(options.horizon, most), small_spread_note(input.targets, input.history, model.levels)},
+          extend_note(options.horizon, most), small_spread_note(input.targets, input.history, model.levels),
+          below_range_note(input.targets, input.history)},
          options);
 
     if (options.wants_forecast() || !options.explain_html.empty()) {

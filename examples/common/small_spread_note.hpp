@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "below_range_note.hpp"
 #include "names_where.hpp"
 
 namespace examples {
@@ -39,7 +40,7 @@ inline std::string small_spread_note(const std::vector<std::string>& names,
     }
     const std::string small = names_where(names, [&](std::size_t at) {
         const double deviation = deviation_of(columns[at]);
-        return deviation > 0 && deviation < 0.1;
+        return deviation > 0 && deviation < 0.1 && !is_below_range(columns[at]);  // which has a note of its own
     });
     return small.empty()
                ? ""

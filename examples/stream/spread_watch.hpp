@@ -10,13 +10,14 @@
 #include <utility>
 #include <vector>
 
+#include "../common/below_range_note.hpp"
 #include "../common/small_spread_note.hpp"
 #include "context_ring.hpp"
 
 namespace examples {
 
 /// Looks once at each variate, as soon as a forecast is made of enough of its values or the input ends: whether they
-/// vary by too little for the model.
+/// vary by too little for the model, or are too small for 32-bit floats.
 class SpreadWatch {
 public:
     /// @param model_levels  of the quantiles that the model forecasts; empty where it samples
@@ -28,7 +29,7 @@ public:
     /// What to know of the variates that have so many values and were not looked at before; empty where there is
     /// nothing to say.
     std::string look(const std::vector<std::string>& names, const ContextRing& ring, std::size_t least) {
-        if (!model_levels_.empty() || ring.steps() < least) {
+        if (ring.steps() < least) {
             return "";
         }
         std::vector<std::string> seen_names;
@@ -44,7 +45,9 @@ public:
             }
             return are_enough;
         });
-        return small_spread_note(seen_names, seen, model_levels_);
+        const std::string spread = small_spread_note(seen_names, seen, model_levels_);
+        const std::string below = below_range_note(seen_names, seen);
+        return spread + (spread.empty() || below.empty() ? "" : " ") + below;
     }
 
 private:

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "../../examples/common/below_range_note.hpp"
 #include "../../examples/common/small_spread_note.hpp"
+#include "../../examples/stream/context_ring.hpp"
+#include "../../examples/stream/spread_watch.hpp"
 
 #include <doctest/doctest.h>
 
@@ -25,4 +28,26 @@ TEST_CASE("series that vary by little are told for a model that samples") {
     const std::array<double, 1> levels{0.5};
     CHECK(small_spread_note(names, columns, levels).empty());
     CHECK(small_spread_note({"large"}, std::vector(columns.begin() + 2, columns.end()), {}).empty());
+}
+
+TEST_CASE("values below the range of 32-bit floats are told for any model, once") {
+    const double gap = std::nan("");
+    const std::vector<std::string> names{"tiny", "few digits", "zero", "one of many"};
+    const std::vector<std::vector<double>> columns{{1e-300, -3e-300, gap}, {1e-39, 3e-39}, {0, 0}, {1e-300, 1}};
+    CHECK(below_range_note(names, columns).starts_with("The values of 'tiny' and 'few digits' are below 1.2e-38"));
+    CHECK(small_spread_note({"few digits"}, std::vector(columns.begin() + 1, columns.begin() + 2), {}).empty());
+    CHECK(below_range_note({"one of many"}, std::vector(columns.begin() + 3, columns.end())).empty());
+}
+
+TEST_CASE("of a stream, too, they are told once") {
+    ContextRing ring(2, 4);
+    for (const double value : {1e-300, 2e-300}) {
+        ring.push({value, value + 1});
+    }
+    const std::vector<std::string> names{"tiny", "other"};
+    const std::array<double, 1> levels{0.5};
+    SpreadWatch watch(2, levels);
+    CHECK(watch.look(names, ring, 3).empty());
+    CHECK(watch.look(names, ring, 2).starts_with("The values of 'tiny' are below"));
+    CHECK(watch.look(names, ring, 2).empty());
 }
