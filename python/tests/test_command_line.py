@@ -71,6 +71,39 @@ def table_of_times(tmp_path, *times):
     return table_of(tmp_path, *(f"{time},{row}" for row, time in enumerate(times)))
 
 
+def test_epoch_times_are_the_clock(tmp_path):
+    taken = "Column '{}' holds epoch times: it is taken as the clock."
+    hours = table_of(tmp_path, "1577836800,1", "1577840400,2", "1577844000,3")
+    assert (hours.names, hours.values.tolist(), hours.notes) == (("load",), [[1, 2, 3]], (taken.format("time"),))
+    assert hours.times_ahead(2) == ["1577847600", "1577851200"]
+    # In thousandths, newest first, one missing; by its even steps where the name does not tell.
+    odd = table_of(tmp_path, "6,1577851200500", "5,1577847600500", "4,1577844000500", "3,1577840400500",
+                   "1,1577833200500", header="load,stempel")
+    assert (odd.names, odd.notes[0]) == (("load",), taken.format("stempel"))
+    np.testing.assert_array_equal(odd.values, [[1, np.nan, 3, 4, 5, 6]])
+    assert odd.times_ahead(1) == ["1577854800500"]
+    assert table_of(tmp_path, "1577836800.25,1", "1577836801.25,2", header="Time (UTC),a").times_ahead(1) == ["1577836802.25"]
+    nanoseconds = table_of(tmp_path, "1577836800000000000,1", "1577836801000000000,2", header="ts,a")
+    assert nanoseconds.times_ahead(1) == ["1577836802000000000"]
+
+
+def test_numbers_that_are_no_clock_stay_series(tmp_path):
+    counts = table_of(tmp_path, "1577836800,1", "1577840455,2", "1577849000,3", "1577849001,4", header="bytes,load")
+    assert (counts.names, counts.notes) == (("bytes", "load"), ())
+    assert table_of(tmp_path, "1577836800", "1577840400", header="bytes").names == ("bytes",)
+    assert table_of(tmp_path, "1,2", "2,3").names == ("time", "load")
+
+
+def test_further_epoch_times_are_left_out(tmp_path):
+    both = table_of(tmp_path, "2020-01-01,1577836800,1", "2020-01-02,1577923200,2", header="date,epoch,load")
+    assert (both.names, both.notes) == (("load",), ("Column 'epoch' holds further times and is left out.",))
+    still = table_of(tmp_path, "1577836800,1", "1577836800,2")
+    assert (still.names, still.times) == (("load",), ())
+    assert still.notes == ("Column 'time' has one time in all rows and is left out.",)
+    with pytest.raises(ValueError, match="no column of numbers beside its times"):
+        table_of(tmp_path, "1577836800", "1577840400", header="time")
+
+
 def test_rows_are_put_in_the_order_of_time(tmp_path):
     newest_first = table_of_times(tmp_path, "2024-01-03", "2024-01-02", "2024-01-01")
     assert newest_first.values.tolist() == [[2, 1, 0]]

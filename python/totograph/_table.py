@@ -7,12 +7,14 @@ import csv
 import math
 from dataclasses import dataclass
 from datetime import MAXYEAR, datetime, timezone
+from functools import cached_property
 from pathlib import Path
 from typing import Sequence
 
 import numpy as np
 import numpy.typing as npt
 
+from ._epoch import Epoch, epoch_of, is_clock_name, is_even
 from ._time_step import find_time_step
 
 _GAPS = {"", "na", "nan", "null", "none", "?"}
@@ -24,6 +26,7 @@ class Table:
     values: npt.NDArray[np.float32]  #: `[variates, steps]`, NaN where the file has none.
     times: tuple[datetime, ...]  #: Of the rows, ascending; empty where the file has none.
     notes: tuple[str, ...] = ()  #: Sentences on what was done with the rows of the file.
+    epoch: Epoch | None = None  #: How the file spells its times, where they are numbers.
 
     def times_ahead(self, steps: int) -> list[str]:
         """Of the steps after the table: times where it has them, as far apart as its rows are, or most of them; else
@@ -35,7 +38,8 @@ class Table:
         ahead: list[str] = []
         try:
             for i in range(steps):
-                ahead.append(str(step.later(self.times[-1], i + 1)))
+                time = step.later(self.times[-1], i + 1)
+                ahead.append(self.epoch.text(time) if self.epoch else str(time))
         except (OverflowError, ValueError):
             instead = f"forecast at most {len(ahead)} steps" if ahead else "leave out their column"
             raise ValueError(f"The time of step {len(ahead) + 1} of {steps} after {self.times[-1]} lies beyond the year "
@@ -73,27 +77,64 @@ def read_table(path: Path) -> Table:
     for number, row in enumerate(rows, 2):
         if len(row) != len(header):
             raise ValueError(f"'{path}': row {number} has {len(row)} fields, and the header has {len(header)}.")
-    names, columns = [], []
+    columns: list[_Column] = []
     times: list[datetime | None] = []
     stamps: list[str] = []
     for i, name in enumerate(header):
         texts = [row[i] for row in rows]
         numbers = [_number(text) for text in texts]
-        if None not in numbers:
-            if not all(math.isnan(one) for one in numbers if one is not None):
-                names.append(name)
-                columns.append(np.array(numbers, np.float32))
+        told = [one for one in numbers if one is not None]
+        if len(told) == len(numbers):
+            if not all(math.isnan(one) for one in told):
+                columns.append(_Column(name, texts, told))
             continue
         found = _times_of(f"'{path}'", name, texts, numbers)
         if times:
             raise ValueError(f"'{path}': the column '{name}' has times, and an earlier one has them as well. Leave out one "
                              "of the two.")
         times, stamps = found, texts
+    columns, clock, notes = _without_epochs(columns, bool(times))
+    if clock is not None:
+        times, stamps = clock.times(), clock.texts
     if not columns:
-        raise ValueError(f"'{path}' has no column of numbers.")
+        raise ValueError(f"'{path}' has no column of numbers{' beside its times' if times else ''}.")
+    names, values = tuple(one.name for one in columns), np.array([one.numbers for one in columns], np.float32)
     if not times:
-        return Table(tuple(names), np.stack(columns), ())
-    return _Rows(f"'{path}'", tuple(names), np.stack(columns), times, stamps).table()
+        return Table(names, values, (), notes)
+    return _Rows(f"'{path}'", names, values, times, stamps).table(notes, clock.epoch if clock is not None else None)
+
+
+@dataclass(frozen=True, eq=False)
+class _Column:
+    name: str
+    texts: list[str]
+    numbers: Sequence[float]  #: NaN at gaps.
+
+    @cached_property
+    def epoch(self) -> Epoch | None:
+        return epoch_of(self.texts, self.numbers)
+
+    def times(self) -> list[datetime | None]:
+        assert self.epoch is not None
+        return [None if math.isnan(number) else self.epoch.time(text) for text, number in zip(self.texts, self.numbers)]
+
+    def is_constant(self) -> bool:
+        return len({number for number in self.numbers if not math.isnan(number)}) == 1
+
+
+def _without_epochs(columns: list[_Column], has_times: bool) -> tuple[list[_Column], _Column | None, tuple[str, ...]]:
+    """The columns that are series, that of epoch times which is the clock, where there is no other, and notes."""
+    named = [one for one in columns if one.epoch and (is_clock_name(one.name) or one is columns[0] and not one.name)]
+    clock = None
+    if not has_times:
+        others = [one for one in columns if one.epoch and is_even(one.numbers) and len(columns) > 1]
+        clock = next((one for one in (*named, *others) if not one.is_constant()), None)
+    notes = [] if clock is None else [f"Column '{clock.name}' holds epoch times: it is taken as the clock."]
+    further = [one for one in named if one is not clock and (has_times or clock or one.is_constant())]
+    for one in further:
+        notes.append(f"Column '{one.name}' " + ("holds further times" if has_times or clock else
+                                                "has one time in all rows") + " and is left out.")
+    return [one for one in columns if one is not clock and one not in further], clock, tuple(notes)
 
 
 def _times_of(file: str, name: str, texts: Sequence[str], numbers: Sequence[float | None]) -> list[datetime | None]:
@@ -135,7 +176,7 @@ class _Rows:
             self._times = {row: time if time.tzinfo is not None else time.replace(tzinfo=timezone.utc)
                            for row, time in self._times.items()}
 
-    def table(self) -> Table:
+    def table(self, notes: tuple[str, ...], epoch: Epoch | None) -> Table:
         rows = self._without_repeated(self._sorted())
         times = [self._times[row] for row in rows]
         values = self._values[:, rows]
@@ -145,7 +186,7 @@ class _Rows:
             filled = np.full((len(values), len(rows) + sum(missing)), np.nan, np.float32)
             filled[:, places] = values
             values, times = filled, self._filled(times, missing)
-        return Table(self._names, values, tuple(times), tuple(self._notes))
+        return Table(self._names, values, tuple(times), notes + tuple(self._notes), epoch)
 
     def _filled(self, times: Sequence[datetime], missing: Sequence[int]) -> list[datetime]:
         step = find_time_step(times)
