@@ -19,6 +19,7 @@
 #include <vector>
 
 #include <totograph/core/error.hpp>
+#include <totograph/io/text.hpp>
 #include <totograph/serve/build_identity.hpp>
 
 #include "common/exit_codes.hpp"
@@ -66,8 +67,8 @@ StressResult ablate(const Options& options, const std::vector<serve::StressData>
 #endif
     if (!options.backend.empty() && options.backend != "cpu") {
         stage = Stage::arguments;
-        detail::reject("--ablate has no variants for --backend '" + options.backend +
-                       "' in this program; use cpu, or cuda in a build with -DTOTOGRAPH_CUDA=ON.");
+        detail::reject("--ablate has no variants for --backend " + totograph::io::in_quotes(options.backend) +
+                       " in this program; use cpu, or cuda in a build with -DTOTOGRAPH_CUDA=ON.");
     }
     const auto variants = ablations(checkpoint, options.threads);
     stage = Stage::forecast;

@@ -48,7 +48,11 @@ bool has_level(const char* level) {
 }
 
 [[noreturn]] void refuse(const char* level, const char* what) {
-    std::fprintf(stderr, "TOTOGRAPH_PROCESSOR_LEVEL is '%s', %s. Expected x86-64 or one of:", level, what);
+    std::fputs("TOTOGRAPH_PROCESSOR_LEVEL is '", stderr);
+    for (const char* letter = level; *letter != '\0' && letter - level < 80; ++letter) {
+        std::fputc(*letter >= 0x20 && *letter < 0x7F ? *letter : '?', stderr);  // what may steer a terminal
+    }
+    std::fprintf(stderr, "', %s. Expected x86-64 or one of:", what);
     for (const char* const one : {TOTOGRAPH_LEVELS}) {
         std::fprintf(stderr, " %s", one);
     }

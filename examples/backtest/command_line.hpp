@@ -11,6 +11,7 @@
 #include <type_traits>
 #include <vector>
 
+#include <totograph/io/text.hpp>
 #include <totograph/version.hpp>
 
 #include "../common/command_line_parts.hpp"
@@ -56,8 +57,10 @@ inline std::vector<std::int64_t> split_horizons(const std::string& text, const s
         std::int64_t value = 0;
         const auto read = std::from_chars(piece.data(), piece.data() + piece.size(), value);
         if (read.ec != std::errc() || read.ptr != piece.data() + piece.size()) {
-            reject(
-                std::string(option).append(" expects whole numbers like 24,96, but got '").append(piece).append("'."));
+            reject(std::string(option)
+                       .append(" expects whole numbers like 24,96, but got ")
+                       .append(totograph::io::in_quotes(piece))
+                       .append("."));
         }
         horizons.push_back(value);
     }

@@ -29,7 +29,7 @@ CLI::Validator whole_number() {
         if (read.ec == std::errc() && read.ptr == text.data() + text.size()) {
             return "";
         }
-        return "expects a whole number, but got '" + text + "'";
+        return "expects a whole number, but got " + totograph::io::in_quotes(text);
     };
     return {check, "", ""};
 }
@@ -41,7 +41,10 @@ inline std::vector<std::string> split_list(const std::string& text, const std::s
     for (std::string piece; std::getline(stream, piece, ',');) {
         pieces.emplace_back(totograph::io::without_blanks(piece));
         if (pieces.back().empty()) {
-            reject(std::string(option).append(" has an empty entry in '").append(text).append("'; write a,b,c."));
+            reject(std::string(option)
+                       .append(" has an empty entry in ")
+                       .append(totograph::io::in_quotes(text))
+                       .append("; write a,b,c."));
         }
     }
     return pieces;
@@ -54,8 +57,10 @@ inline std::vector<double> split_numbers(const std::string& text, const std::str
         double value = 0;
         const auto read = std::from_chars(piece.data(), piece.data() + piece.size(), value);
         if (read.ec != std::errc() || read.ptr != piece.data() + piece.size()) {
-            reject(
-                std::string(option).append(" expects numbers like 0.1,0.5,0.9, but got '").append(piece).append("'."));
+            reject(std::string(option)
+                       .append(" expects numbers like 0.1,0.5,0.9, but got ")
+                       .append(totograph::io::in_quotes(piece))
+                       .append("."));
         }
         numbers.push_back(value);
     }
@@ -120,7 +125,7 @@ inline std::string words_about_extras(const CLI::App& app) {
     const auto is_option = [](const std::string& word) { return word.starts_with("--"); };
     const auto unknown = std::find_if(extras.begin(), extras.end(), is_option);
     if (unknown == extras.end()) {
-        return "The argument '" + extras.back() + "' was not expected";
+        return "The argument " + totograph::io::in_quotes(extras.back()) + " was not expected";
     }
     std::vector<std::string> known;
     for (const CLI::Option* option : app.get_options()) {
@@ -130,7 +135,8 @@ inline std::string words_about_extras(const CLI::App& app) {
     }
     const std::string given = unknown->substr(0, unknown->find('='));
     const std::string nearest = nearest_word(given, known);
-    return "There is no option '" + given + "'" + (nearest.empty() ? "" : "; did you mean " + nearest);
+    return "There is no option " + totograph::io::in_quotes(given) +
+           (nearest.empty() ? "" : "; did you mean " + nearest);
 }
 
 /// Refuses options that were given an empty value, as from a variable of a shell that is not set: none means anything.
@@ -158,7 +164,8 @@ inline bool parse(CLI::App& app, const std::string& program, int argument_count,
         if (!missing.empty() && dynamic_cast<const CLI::RequiredError*>(&error) != nullptr) {
             reject(missing + "; '" + program + " --help' shows examples.");
         }
-        reject(std::string(error.what()) + "; '" + program + " --help' lists the options.");
+        reject(totograph::io::printable(error.what(), totograph::io::longest_quote) + "; '" + program +
+               " --help' lists the options.");
     }
     check_not_empty(app);
     return true;

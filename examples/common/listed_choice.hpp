@@ -34,7 +34,7 @@ const Model& untrained_model(std::span<const Model* const> models, const std::st
         }
     }
     reject("--untrained takes one of the models that this program was compiled with, " + names_of(models) +
-           ", but it is '" + name + "'.");
+           ", but it is " + totograph::io::in_quotes(name) + ".");
 }
 
 inline std::string quoted(const std::filesystem::path& path) {

@@ -10,6 +10,8 @@
 #include <string_view>
 #include <vector>
 
+#include <totograph/io/text.hpp>
+
 #include "../common/check_files.hpp"
 #include "../common/checks.hpp"
 #include "../common/format.hpp"
@@ -74,14 +76,15 @@ inline void check_columns(const Options& options) {
         std::sort(names.begin(), names.end());
         const auto twice = std::adjacent_find(names.begin(), names.end());
         if (twice != names.end()) {
-            reject(option + " names the column '" + *twice + "' twice; name it once.");
+            reject(option + " names the column " + totograph::io::in_quotes(*twice) + " twice; name it once.");
         }
     };
     check_repeats(options.targets, "--targets");
     check_repeats(options.exogenous, "--exogenous");
     for (const std::string& name : options.exogenous) {
         if (std::find(options.targets.begin(), options.targets.end(), name) != options.targets.end()) {
-            reject("The column '" + name + "' is in --targets and in --exogenous; it is either forecast or given.");
+            reject("The column " + totograph::io::in_quotes(name) +
+                   " is in --targets and in --exogenous; it is either forecast or given.");
         }
     }
     if (options.independent && !options.exogenous.empty()) {

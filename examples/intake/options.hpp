@@ -9,6 +9,7 @@
 #include <totograph/io/csv/number_cell.hpp>
 #include <totograph/io/csv/options.hpp>
 #include <totograph/io/csv/records.hpp>
+#include <totograph/io/text.hpp>
 
 #include "../common/checks.hpp"
 
@@ -46,7 +47,7 @@ std::optional<Value> one_of(const std::string& word, const std::string& option,
         }
         known += (known.empty() ? "" : " or ") + name;
     }
-    reject(option + " is " + known + ", but it is '" + word + "'.");
+    reject(option + " is " + known + ", but it is " + totograph::io::in_quotes(word) + ".");
 }
 
 /// The separator that a command line names: a character, or a word for one that a shell makes hard to type.
@@ -61,7 +62,7 @@ inline std::optional<char> named_separator(const std::string& name) {
         return ' ';
     }
     if (name.size() != 1) {
-        reject("--separator is one character, or tab or space, but it is '" + name + "'.");
+        reject("--separator is one character, or tab or space, but it is " + totograph::io::in_quotes(name) + ".");
     }
     totograph::io::check_csv_separator(name[0]);
     return name[0];

@@ -173,7 +173,7 @@ const CompiledModel& compiled_in(const CheckpointModel& model, std::string_view 
 fs::path demo_checkpoint() {
     std::string tried;
     const auto holds_model = [&](const fs::path& folder) {
-        tried += (tried.empty() ? "'" : ", '") + folder.string() + "'";
+        tried += (tried.empty() ? "" : ", ") + totograph::io::in_quotes(folder.string(), totograph::io::longest_quote);
         std::error_code ignored;
         return fs::exists(folder / "model.safetensors", ignored);
     };

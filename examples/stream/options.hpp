@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include <totograph/io/text.hpp>
+
 #include "../common/checks.hpp"
 #include "../intake/options.hpp"
 
@@ -43,7 +45,7 @@ namespace detail {
 
 inline GoOn session_of(const std::string& word) {
     if (word != "on" && word != "off") {
-        reject("--session is on or off, and not '" + word + "'.");
+        reject("--session is on or off, and not " + totograph::io::in_quotes(word) + ".");
     }
     return word == "on" ? GoOn::always : GoOn::never;
 }
@@ -71,7 +73,7 @@ inline void check_stream(const Options& options) {
     std::vector<std::string> names = options.columns;
     std::sort(names.begin(), names.end());
     if (const auto twice = std::adjacent_find(names.begin(), names.end()); twice != names.end()) {
-        reject("--columns names '" + *twice + "' twice; name it once.");
+        reject("--columns names " + totograph::io::in_quotes(*twice) + " twice; name it once.");
     }
 }
 

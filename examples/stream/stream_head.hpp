@@ -15,6 +15,7 @@
 #include <totograph/io/csv/layout.hpp>
 #include <totograph/io/csv/names.hpp>
 #include <totograph/io/csv/text_encoding.hpp>
+#include <totograph/io/text.hpp>
 #include <totograph/io/time/clock.hpp>
 #include <totograph/io/time/clock_parts.hpp>
 #include <totograph/io/time/timestamp.hpp>
@@ -45,7 +46,8 @@ inline std::size_t place_of(const std::string& name, const std::unordered_map<st
                             const std::vector<std::string>& all) {
     const auto found = places.find(name);
     if (found == places.end()) {
-        reject("The header has no column '" + name + "'; it has: " + totograph::io::name_list(all) + ".");
+        reject("The header has no column " + totograph::io::in_quotes(name) +
+               "; it has: " + totograph::io::name_list(all) + ".");
     }
     return found->second;
 }
@@ -72,7 +74,8 @@ inline LineColumns named_columns(const totograph::io::detail::CsvSource& source,
         fields.push_back(place_of(name, places, all));
     }
     if (columns.timestamp && std::find(fields.begin(), fields.end(), *columns.timestamp) != fields.end()) {
-        reject("The column '" + *format.csv.timestamp + "' is in --timestamp and in --columns; name it once.");
+        reject("The column " + totograph::io::in_quotes(*format.csv.timestamp) +
+               " is in --timestamp and in --columns; name it once.");
     }
     for (std::size_t place = 0; place < all.size() && format.options.columns.empty(); ++place) {
         if (place != columns.timestamp) {

@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include <totograph/io/text.hpp>
 #include <totograph/version.hpp>
 
 #include "../common/command_line_parts.hpp"
@@ -67,7 +68,10 @@ inline std::vector<std::int64_t> split_whole_numbers(const std::string& text, co
         std::int64_t value = 0;
         const auto read = std::from_chars(piece.data(), piece.data() + piece.size(), value);
         if (read.ec != std::errc() || read.ptr != piece.data() + piece.size()) {
-            reject(std::string(option).append(" expects whole numbers like 1,2, but got '").append(piece).append("'."));
+            reject(std::string(option)
+                       .append(" expects whole numbers like 1,2, but got ")
+                       .append(totograph::io::in_quotes(piece))
+                       .append("."));
         }
         numbers.push_back(value);
     }

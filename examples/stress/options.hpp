@@ -13,6 +13,7 @@
 
 #include <totograph/diagnostics/stress/plan.hpp>
 #include <totograph/forecast/bucket.hpp>
+#include <totograph/io/text.hpp>
 #include <totograph/serve/mode.hpp>
 
 #include "../common/check_files.hpp"
@@ -124,7 +125,9 @@ inline void check_all_files(const Options& options) {
     for (std::size_t i = 0; i < options.inputs.size(); ++i) {
         for (std::size_t j = 0; j < i; ++j) {
             if (is_same_file(options.inputs[i], options.inputs[j])) {
-                reject("The file '" + options.inputs[i].string() + "' is named twice; name it once.");
+                reject("The file " +
+                       totograph::io::in_quotes(options.inputs[i].string(), totograph::io::longest_quote) +
+                       " is named twice; name it once.");
             }
         }
     }
@@ -146,7 +149,8 @@ inline void check_task(const Options& options) {
     }
     const bool reads_series = makes_requests && options.task != Task::batches && options.task != Task::grid;
     if (!reads_series && options.task != Task::ablate && !options.inputs.empty()) {
-        reject("This task reads no series; leave out '" + options.inputs.front().string() + "'.");
+        reject("This task reads no series; leave out " +
+               totograph::io::in_quotes(options.inputs.front().string(), totograph::io::longest_quote) + ".");
     }
     if (options.task == Task::vary || options.task == Task::batches) {
         for (const auto& [list, size] : sizes_of(options)) {
@@ -164,7 +168,7 @@ inline void check_stress(const Options& options) {
         reject(no_checkpoint_beside_untrained);
     }
     if (!options.precision.empty() && options.precision != "f32" && options.precision != "bf16") {
-        reject("--precision is f32 or bf16, but it is '" + options.precision + "'.");
+        reject("--precision is f32 or bf16, but it is " + totograph::io::in_quotes(options.precision) + ".");
     }
     check_threads(options.threads);
     check_at_least(options.iterations, 0, "--iterations");

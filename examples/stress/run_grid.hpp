@@ -13,6 +13,7 @@
 #include <totograph/diagnostics/grid/grid_markdown.hpp>
 #include <totograph/diagnostics/grid/measure_grid.hpp>
 #include <totograph/forecast/bucket.hpp>
+#include <totograph/io/text.hpp>
 #include <totograph/serve/backends/backend.hpp>
 #include <totograph/serve/backends/backend_registry.hpp>
 #include <totograph/serve/build_identity.hpp>
@@ -92,7 +93,8 @@ inline void check_grid_options(const GridModel& model, const Options& options) {
             "--execution-mode, and unset TOTOGRAPH_MODE and TOTOGRAPH_DISABLE.");
     }
     if (!options.inputs.empty()) {
-        reject("This task reads no series; leave out '" + options.inputs.front().string() + "'.");
+        reject("This task reads no series; leave out " +
+               totograph::io::in_quotes(options.inputs.front().string(), totograph::io::longest_quote) + ".");
     }
 }
 

@@ -15,6 +15,7 @@
 #include <totograph/diagnostics/stress/data.hpp>
 #include <totograph/diagnostics/stress/plan.hpp>
 #include <totograph/forecast/bucket.hpp>
+#include <totograph/io/text.hpp>
 
 #include "../intake/read_input.hpp"
 #include "options.hpp"
@@ -30,7 +31,9 @@ inline std::vector<totograph::serve::StressData> read_data(const Options& option
     if (files.empty()) {
         if (!std::filesystem::exists(bundled, ignored)) {
             throw totograph::Error(totograph::ErrorCode::file_not_found,
-                                   "The bundled metrics are not at '" + bundled.string() + "'. Name a CSV file.");
+                                   "The bundled metrics are not at " +
+                                       totograph::io::in_quotes(bundled.string(), totograph::io::longest_quote) +
+                                       ". Name a CSV file.");
         }
         files.push_back(bundled);
     }
@@ -48,7 +51,8 @@ inline std::vector<totograph::serve::StressData> read_data(const Options& option
         };
         if (std::all_of(columns.begin(), columns.end(), is_blank)) {
             throw totograph::Error(totograph::ErrorCode::invalid_series,
-                                   "The file '" + file.string() + "' has no number in any column that is used.");
+                                   "The file " + totograph::io::in_quotes(file.string(), totograph::io::longest_quote) +
+                                       " has no number in any column that is used.");
         }
     }
     return data;

@@ -167,6 +167,13 @@ TEST_CASE("the environment says which topics are on at first") {
     CHECK(topics_on().empty());
 }
 
+TEST_CASE("names that are no topics are shown in one line that steers no terminal") {
+    Lines lines("TOTOGRAPH_LOGS", "x\nEVIL\x1b[31m\xff");
+    (void)topics_on();
+    REQUIRE(lines.all().size() == 1);
+    CHECK(lines.all()[0].second.starts_with(R"(TOTOGRAPH_LOGS names 'x\x0aEVIL\x1b[31m\xff', expected)"));
+}
+
 TEST_CASE("names in the environment that are no topics are told once, the others count") {
     Lines lines("TOTOGRAPH_LOGS", "graph,nonsense, dynamo");
     CHECK(topics_on() == std::vector{LogTopic::graph});

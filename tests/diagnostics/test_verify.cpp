@@ -233,6 +233,9 @@ TEST_CASE("environment") {
     CHECK(result("TOTOGRAPH_MODUS", "eager") == CheckResult::warning);
     CHECK(check_environment({{"TOTOGRAPH_MODE", "fast"}}).front().remedy.starts_with("TOTOGRAPH_MODE is 'fast'"));
     CHECK(result_of(check_environment({}), "environment") == CheckResult::ok);
+    const Check foreign = check_environment({{"TOTOGRAPH_\nX", "\nY"}}).front();
+    CHECK(foreign.what == "TOTOGRAPH_\\x0aX");
+    CHECK(foreign.found == "'\\x0aY'");
 }
 
 TEST_CASE("backends and modes") {

@@ -148,6 +148,28 @@ TEST_CASE("help and version answer and stop") {
     CHECK(version.str() == "forecast " + std::string(totograph::version) + "\n");
 }
 
+TEST_CASE("what an argument says stands in one line of a message, and steers no terminal") {
+    const char* const foreign = "x\nEVIL\x1b[31m";
+    const std::vector<std::vector<const char*>> cases = {{"a.csv", "--date-format", foreign},
+                                                         {"a.csv", "--horizon", foreign},
+                                                         {"a.csv", "--quantiles", foreign},
+                                                         {"a.csv", "--separator", foreign},
+                                                         {"a.csv", "--decimal", foreign},
+                                                         {"a.csv", "--min", foreign},
+                                                         {"a.csv", "--targets", "a,,\nEVIL"},
+                                                         {"a.csv", "--EVIL\n", "5"},
+                                                         {"a.csv", "b", "\nEVIL"},
+                                                         {"a.csv", "--targets", "\nEVIL,\nEVIL"},
+                                                         {"a.csv", "--targets", "\nEVIL", "--exogenous", "\nEVIL"}};
+    for (const std::vector<const char*>& arguments : cases) {
+        const std::string refused = refusal(arguments);
+        CAPTURE(refused);
+        CHECK(has(refused, "EVIL"));
+        CHECK(has(refused, "\\x0a"));
+        CHECK(refused.find_first_of("\n\x1b") == std::string::npos);
+    }
+}
+
 TEST_CASE("a command line that cannot be used is refused in a sentence that names the option") {
     struct Case {
         std::vector<const char*> arguments;

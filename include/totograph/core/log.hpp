@@ -92,6 +92,9 @@ struct LogList {
     std::string unknown;  ///< A sentence about the names that are none; empty when there are none.
 };
 
+/// Foreign text as a message of this layer shows it: ASCII that steers no terminal, and at most 80 bytes of the text.
+std::string ascii_of(std::string_view text);
+
 LogList read_log_list(std::string_view list, std::string_view from);
 
 /// Takes the topics of `TOTOGRAPH_LOGS`, unless another thread or `set_logs` was first.

@@ -79,6 +79,21 @@ TOTOGRAPH_INLINE void write_log_lines(LogTopic topic, std::string_view text) {
     }
 }
 
+TOTOGRAPH_INLINE std::string ascii_of(std::string_view text) {
+    constexpr std::string_view digits = "0123456789abcdef";
+    constexpr std::size_t longest = 80;
+    std::string shown;
+    for (const char letter : text.substr(0, longest)) {
+        const auto byte = static_cast<unsigned char>(letter);
+        if (byte >= 0x20 && byte < 0x7F) {
+            shown += letter;
+        } else {
+            shown.append("\\x").append(1, digits[byte / 16U]).append(1, digits[byte % 16U]);
+        }
+    }
+    return shown + (text.size() > longest ? "..." : "");
+}
+
 TOTOGRAPH_INLINE LogList read_log_list(std::string_view list, std::string_view from) {
     LogList result;
     std::string unknown;
@@ -95,7 +110,7 @@ TOTOGRAPH_INLINE LogList read_log_list(std::string_view list, std::string_view f
         }
         result.topics |= named;
         if (named == 0 && !item.empty()) {
-            unknown += (unknown.empty() ? "'" : ", '") + std::string(item) + "'";
+            unknown += (unknown.empty() ? "'" : ", '") + ascii_of(item) + "'";
         }
     }
     if (!unknown.empty()) {

@@ -36,7 +36,7 @@ TOTOGRAPH_INLINE Environment totograph_environment() {
 namespace detail {
 
 TOTOGRAPH_INLINE Check check_variable(const std::string& variable, const std::string& value) {
-    Check check{variable, CheckResult::ok, io::in_quotes(value, 200)};
+    Check check{io::printable(variable, 80), CheckResult::ok, io::in_quotes(value, 200)};
     const auto warn = [&](CheckResult result, std::string remedy) {
         check.result = result;
         check.remedy = std::move(remedy);
