@@ -183,6 +183,9 @@ TEST_CASE("views that no tensor has are refused") {
     CHECK(kind([](Recorder& r) { slice(r.state("x", {8}), 0, 4, 2, 0); }) == slice_out_of_range);
     CHECK(kind([](Recorder& r) { slice(r.state("x", {8}), 0, -1, 2); }) == slice_out_of_range);
     CHECK(kind([](Recorder& r) { slice(r.state("x", {8}), 0, 4, 0); }) == slice_out_of_range);
+    constexpr Index most = std::numeric_limits<Index>::max();
+    CHECK(kind([](Recorder& r) { slice(r.state("x", {8}), 0, 0, most, 2); }) == slice_out_of_range);
+    CHECK(kind([](Recorder& r) { slice(r.state("x", {8}), 0, most, 2); }) == slice_out_of_range);
     CHECK(kind([](Recorder& r) { permute(r.state("x", {4, 4}), {1, 1}); }) == axis_out_of_range);
     CHECK(kind([](Recorder& r) { permute(r.state("x", {4, 4}), {0, -1}); }) == axis_out_of_range);
     CHECK(kind([](Recorder& r) { permute(r.state("x", {4, 4}), {0}); }) == axis_out_of_range);

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <initializer_list>
+#include <limits>
 
 #include <totograph/core/dtype.hpp>
 #include <totograph/core/shape.hpp>
@@ -36,10 +38,12 @@ constexpr Tensor slice(Tensor x, int axis, Index begin, Index count, Index step 
             << x.shape() << "; both must be at least 1";
         return x;
     }
-    if (begin < 0 || begin + (count - 1) * step >= x.extent(front)) {
+    constexpr Index largest = std::numeric_limits<Index>::max();
+    const bool overflows = count - 1 > (largest - std::max(begin, Index{0})) / step;
+    const Index last = overflows ? largest : begin + (count - 1) * step;
+    if (begin < 0 || last >= x.extent(front)) {
         x.recorder().fail(ModelErrorKind::slice_out_of_range)
-            << "slice: indices " << begin << " to " << begin + (count - 1) * step << " of axis " << Index{front}
-            << " of shape " << x.shape();
+            << "slice: indices " << begin << " to " << last << " of axis " << Index{front} << " of shape " << x.shape();
         return x;
     }
     return x.recorder().add(Op::slice, x.dtype(), with_axis(x.shape(), front, count), {x}, {front, begin, step});
