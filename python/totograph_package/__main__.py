@@ -38,7 +38,7 @@ def _arguments() -> argparse.ArgumentParser:
     parser.add_argument("--precision", choices=PRECISIONS, help="on a CUDA device (default: bf16)")
     parser.add_argument("--compiler", help="the C++ compiler (default: CXX, else the first of g++, clang++, c++)")
     parser.add_argument("--optimize", type=int, default=3, choices=range(4), help="how much (default: 3)")
-    parser.add_argument("--jobs", type=int, default=0, metavar="N",
+    parser.add_argument("--jobs", type=int, metavar="N",
                         help="compilers at the same time, each of which takes up to 1.7 GB, and nvcc 4 (default: one a "
                         "processor)")
     parser.add_argument("--plan", action="store_true", help="print what would be compiled and what it costs, and end")
@@ -54,7 +54,7 @@ def _buckets(ladder_name: str | None, texts: list[str], model: Model) -> list[Bu
 def main(arguments: list[str] | None = None) -> int:
     given = _arguments().parse_args(arguments)
     try:
-        if given.jobs < 0:
+        if given.jobs is not None and given.jobs < 1:
             raise ValueError(f"--jobs cannot be {given.jobs}; name 1 or more.")
         if given.device == "cpu" and (given.architecture or given.precision):
             raise ValueError("--architecture and --precision are of CUDA devices; name --device cuda as well.")
@@ -70,7 +70,7 @@ def main(arguments: list[str] | None = None) -> int:
         if given.device == "cuda":
             cuda = find_cuda_compiler(compiler, given.architecture, given.precision or "bf16")
         recipe = Recipe(name, model, tuple(buckets), compiler, find_library(), cuda)
-        path = build(recipe, jobs=given.jobs, output=given.output, say=lambda text: print(text, file=sys.stderr))
+        path = build(recipe, jobs=given.jobs or 0, output=given.output, say=lambda text: print(text, file=sys.stderr))
     except (CompilerError, OSError, ValueError) as error:
         print(f"totograph-package: {error}", file=sys.stderr)
         return 1

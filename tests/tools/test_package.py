@@ -304,6 +304,13 @@ class Building(unittest.TestCase):
             self.assertIn(f"cannot be written to '{output}': {says}", error)
         self.assertEqual(self.compiled(), [])
 
+    def test_fewer_jobs_than_one_are_refused(self):
+        for jobs in ("0", "-1"):
+            status, _, error = self.build("--jobs", jobs)
+            self.assertEqual(status, 1)
+            self.assertIn(f"--jobs cannot be {jobs}; name 1 or more.", error)
+        self.assertEqual(self.compiled(), [])
+
     def test_what_it_cost_is_told(self):
         self.assertRegex(self.build()[2], r"Built '.*so': 0\.0 MB, in \d+ s of processor time\.")
         self.assertRegex(self.build()[2], r"Found '.*so'\.")
