@@ -56,7 +56,7 @@ namespace detail {
 
 /// The ids of one line.
 inline std::vector<std::int32_t> ids_of(std::string_view line, std::size_t number) {
-    constexpr std::string_view between = " \t\r,";
+    constexpr std::string_view between = " \t,";
     std::vector<std::int32_t> ids;
     while (true) {
         const std::size_t begin = line.find_first_not_of(between);
@@ -92,9 +92,10 @@ inline std::vector<std::vector<std::int32_t>> read_prompts(const std::filesystem
     std::size_t number = 0;
     std::string decoded;  // Windows writes marks, and UTF-16
     for (std::string_view left = totograph::io::as_utf8(text, decoded); !left.empty();) {
-        const std::size_t end = std::min(left.find('\n'), left.size());
+        const std::size_t end = std::min(left.find_first_of("\r\n"), left.size());
         std::vector<std::int32_t> ids = detail::ids_of(left.substr(0, end), ++number);
-        left.remove_prefix(std::min(end + 1, left.size()));
+        left.remove_prefix(end);
+        left.remove_prefix(left.starts_with("\r\n") ? 2 : std::min(left.size(), std::size_t{1}));
         if (!ids.empty()) {
             prompts.push_back(std::move(ids));
         }
