@@ -229,7 +229,11 @@ TEST_CASE("environment") {
     CHECK(result("TOTOGRAPH_LOGS", "captures") == CheckResult::warning);
     CHECK(result("TOTOGRAPH_LOGS", "all") == CheckResult::warning);
     CHECK(result("TOTOGRAPH_CACHE_DIR", "/anything") == CheckResult::ok);
-    CHECK(result("TOTOGRAPH_NVTX", "1") == CheckResult::ok);
+    for (const char* variable : {"TOTOGRAPH_NVTX", "TOTOGRAPH_BACKEND", "TOTOGRAPH_PRECISION", "TOTOGRAPH_PACKAGE_PATH",
+                                 "TOTOGRAPH_PROCESSOR_LEVEL", "TOTOGRAPH_DEMO_MODEL"}) {
+        CAPTURE(variable);
+        CHECK(result(variable, "1") == CheckResult::ok);
+    }
     CHECK(result("TOTOGRAPH_MODUS", "eager") == CheckResult::warning);
     CHECK(check_environment({{"TOTOGRAPH_MODE", "fast"}}).front().remedy.starts_with("TOTOGRAPH_MODE is 'fast'"));
     CHECK(result_of(check_environment({}), "environment") == CheckResult::ok);

@@ -62,14 +62,15 @@ TOTOGRAPH_INLINE Check check_variable(const std::string& variable, const std::st
     } else if (variable == "TOTOGRAPH_CACHE_DIR") {
         return check;  // what it names is looked at by itself
     } else {
-        constexpr std::array others{"TOTOGRAPH_BACKEND", "TOTOGRAPH_NVTX", "TOTOGRAPH_DEMO_MODEL",
+        constexpr std::array others{"TOTOGRAPH_BACKEND",      "TOTOGRAPH_PRECISION",       "TOTOGRAPH_NVTX",
+                                    "TOTOGRAPH_PACKAGE_PATH", "TOTOGRAPH_PROCESSOR_LEVEL", "TOTOGRAPH_DEMO_MODEL",
                                     "TOTOGRAPH_SKIP_INSTALL"};
         if (std::find(others.begin(), others.end(), variable) == others.end()) {
             warn(CheckResult::warning,
                  "No part of totograph reads this variable; it may be misspelled. There are TOTOGRAPH_MODE, "
-                 "TOTOGRAPH_DISABLE, TOTOGRAPH_BACKEND, TOTOGRAPH_LOGS, TOTOGRAPH_CACHE_DIR, TOTOGRAPH_NVTX and, for "
-                 "the bundled programs, "
-                 "TOTOGRAPH_DEMO_MODEL.");
+                 "TOTOGRAPH_DISABLE, TOTOGRAPH_BACKEND, TOTOGRAPH_PRECISION, TOTOGRAPH_LOGS, TOTOGRAPH_CACHE_DIR, "
+                 "TOTOGRAPH_NVTX, for packages TOTOGRAPH_PACKAGE_PATH, and, for the bundled programs, "
+                 "TOTOGRAPH_DEMO_MODEL and TOTOGRAPH_PROCESSOR_LEVEL.");
         }
     }
     return check;
