@@ -20,7 +20,7 @@ constexpr Array<int, 4> squares() {
 static_assert(squares() == Array<int, 4>{0, 11, 4, 9});
 static_assert(squares() != Array<int, 4>{0, 11, 4, 8} && squares() != Array<int, 4>{1, 11, 4, 9});
 static_assert(Array<int, 4>{7} == Array<int, 4>{7, 0, 0, 0});
-static_assert(Array<int, 4>::size() == 4);
+static_assert(squares().size() == 4);
 
 }  // namespace
 

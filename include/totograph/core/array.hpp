@@ -11,7 +11,7 @@ template <class T, std::size_t count>
 struct Array {
     T items[count];
 
-    [[nodiscard]] static constexpr std::size_t size() { return count; }
+    [[nodiscard]] constexpr std::size_t size() const { return count; }
     [[nodiscard]] constexpr T* data() { return items; }
     [[nodiscard]] constexpr const T* data() const { return items; }
     [[nodiscard]] constexpr T* begin() { return items; }
