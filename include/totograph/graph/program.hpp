@@ -142,40 +142,50 @@ consteval bool check_recording() {
 inline constexpr std::size_t most_kernels = 128;
 inline constexpr std::size_t most_states = 192;
 
+/// How many rows tables have, or have room for.
+struct TableRows {
+    std::size_t nodes = 0;
+    std::size_t kernels = 0;
+    std::size_t steps = 0;
+    std::size_t weights = 0;
+    std::size_t states = 0;
+    std::size_t buffers = 0;
+
+    [[nodiscard]] constexpr TableRows or_more(const TableRows& other) const {
+        return {std::max(nodes, other.nodes),     std::max(kernels, other.kernels), std::max(steps, other.steps),
+                std::max(weights, other.weights), std::max(states, other.states),   std::max(buffers, other.buffers)};
+    }
+    [[nodiscard]] constexpr bool hold(const TableRows& other) const {
+        return other.nodes <= nodes && other.kernels <= kernels && other.steps <= steps && other.weights <= weights &&
+               other.states <= states && other.buffers <= buffers;
+    }
+};
+
+/// What tables tell but for their rows.
+struct TableTotals {
+    TableRows rows;
+    std::size_t arena_bytes = 0;
+    Loops loops;
+    ModelError error;
+    int recorded_nodes = 0;  ///< Before rewriting, all iterations counted.
+    /// What is to be recorded of loops: as it was, where the tables stand for all iterations.
+    LoopChoices to_record = 0;
+    bool is_too_large = false;
+};
+
 /// A model recorded, rewritten and planned, as tables.
 /// @tparam choices  how much of its loops is recorded
-/// @tparam room     for nodes
-template <class Model, Passes passes, bool planned, LoopChoices choices, std::size_t room>
+/// @tparam room     of the tables; where they do not hold the plan, their rows are of no use, and their totals alone
+/// count
+template <class Model, Passes passes, bool planned, LoopChoices choices, TableRows room>
 struct PlannedModel {
-    // What models need of nodes, with some to spare: nvcc copies a table as often as a part of it is read.
-    static constexpr std::size_t fused_room = room / 4 + 64;
-    static constexpr std::size_t kernel_room = room / 12;
-    static constexpr std::size_t state_room = room / 8;
-    static constexpr std::size_t step_room = !planned ? 1 : passes.fuse_elementwise ? fused_room : room;
-    /// What the tables tell but for their rows.
-    struct Totals {
-        std::size_t node_count = 0;
-        std::size_t kernel_count = 0;
-        std::size_t step_count = 0;
-        std::size_t weight_count = 0;
-        std::size_t state_count = 0;
-        std::size_t buffer_count = 0;
-        std::size_t arena_bytes = 0;
-        Loops loops;
-        ModelError error;
-        int recorded_nodes = 0;  ///< Before rewriting, all iterations counted.
-        /// What is to be recorded of loops: as it was, where the tables stand for all iterations.
-        LoopChoices to_record = 0;
-        std::size_t room_needed = 0;  ///< For nodes, and for all else in proportion.
-        bool is_too_large = false;
-    };
-    struct Tables : Totals {
-        std::array<Node, room> nodes{};
-        std::array<Kernel, kernel_room> kernels{};
-        std::array<Step, step_room> steps{};
-        std::array<PreparedWeight, fused_room> weights{};
-        std::array<StateSlot, state_room> states{};
-        std::array<Buffer, step_room> buffers{};
+    struct Tables : TableTotals {
+        std::array<Node, room.nodes> nodes{};
+        std::array<Kernel, room.kernels> kernels{};
+        std::array<Step, room.steps> steps{};
+        std::array<PreparedWeight, room.weights> weights{};
+        std::array<StateSlot, room.states> states{};
+        std::array<Buffer, room.buffers> buffers{};
     };
 
     template <class From, class To>
@@ -185,14 +195,6 @@ struct PlannedModel {
             to[i] = from[i];
         }
         return from.size();
-    }
-
-    /// The room with which the tables hold a plan.
-    static constexpr std::size_t room_for(const Plan& plan) {
-        const auto for_fused = [](std::size_t count) { return count > 64 ? (count - 64) * 4 : 0; };
-        const std::size_t lines = std::max(plan.steps.size(), plan.buffers.size());
-        const std::size_t for_steps = !planned ? 0 : passes.fuse_elementwise ? for_fused(lines) : lines;
-        return std::max({for_steps, for_fused(plan.weights.size()), plan.kernels.size() * 12, plan.states.size() * 8});
     }
 
     static constexpr int count_recorded(const Graph& graph) {
@@ -214,35 +216,31 @@ struct PlannedModel {
             return result;
         }
         result.recorded_nodes = count_recorded(recorded);
-        result.room_needed = recorded.nodes.size() + recorded.nodes.size() / 4 + 64;  // rewrites may add some
-        if (result.room_needed > room) {
-            return result;
-        }
         const Graph graph = rewrite(recorded, passes);
         const Plan plan = planned ? make_plan(graph, passes) : list_states(graph);
         const FoundLoops found = find_loops(graph, plan, choices);
         result.loops = found.loops;
         result.to_record = found.choices;
         result.is_too_large = plan.kernels.size() > most_kernels || plan.states.size() > most_states;
-        result.room_needed = std::max({result.room_needed, graph.nodes.size(), room_for(plan)});
-        if (result.to_record != choices || result.room_needed > room) {
-            return result;
-        }
-        result.node_count = copy(graph.nodes, result.nodes);
-        result.kernel_count = copy(plan.kernels, result.kernels);
-        result.step_count = copy(plan.steps, result.steps);
-        result.weight_count = copy(plan.weights, result.weights);
-        result.state_count = copy(plan.states, result.states);
-        result.buffer_count = copy(plan.buffers, result.buffers);
+        result.rows.nodes = copy(graph.nodes, result.nodes);
+        result.rows.kernels = copy(plan.kernels, result.kernels);
+        result.rows.steps = copy(plan.steps, result.steps);
+        result.rows.weights = copy(plan.weights, result.weights);
+        result.rows.states = copy(plan.states, result.states);
+        result.rows.buffers = copy(plan.buffers, result.buffers);
         result.arena_bytes = plan.arena_bytes;
         return result;
     }();
     /// Apart, for nvcc reads all of a constant where a part of it is asked for.
-    static constexpr Totals totals = tables;
+    static constexpr TableTotals totals = tables;
     static_assert(!totals.is_too_large,
                   "totograph: a model is too large for the planner's tables; raise the sizes in graph/program.hpp.");
 
-    // What is in use of the tables. Only this becomes part of a program that runs.
+    /// Whether the tables stand for all iterations of the model's loops, with all rows.
+    static constexpr bool is_complete = totals.to_record == choices && room.hold(totals.rows);
+
+    // What is in use of the tables; nothing of those that are made anew. Only this becomes part of a program that runs.
+    static constexpr TableRows in_use = is_complete ? totals.rows : TableRows{};
     template <std::size_t count, class Item, std::size_t size>
     static constexpr std::array<Item, count> first(const std::array<Item, size>& table) {
         std::array<Item, count> items{};
@@ -252,26 +250,40 @@ struct PlannedModel {
         }
         return items;
     }
-    static constexpr auto nodes = first<totals.node_count>(tables.nodes);
-    static constexpr auto kernels = first<totals.kernel_count>(tables.kernels);
-    static constexpr auto steps = first<totals.step_count>(tables.steps);
-    static constexpr auto weights = first<totals.weight_count>(tables.weights);
-    static constexpr auto states = first<totals.state_count>(tables.states);
-    static constexpr auto buffers = first<totals.buffer_count>(tables.buffers);
+    static constexpr auto nodes = first<in_use.nodes>(tables.nodes);
+    static constexpr auto kernels = first<in_use.kernels>(tables.kernels);
+    static constexpr auto steps = first<in_use.steps>(tables.steps);
+    static constexpr auto weights = first<in_use.weights>(tables.weights);
+    static constexpr auto states = first<in_use.states>(tables.states);
+    static constexpr auto buffers = first<in_use.buffers>(tables.buffers);
 };
+
+#ifdef __CUDA_ARCH__
+/// None: nvcc's compiler of device code takes 600 bytes and more for each number in a table, and plans twice, the first
+/// time to count, in the time that it takes to copy tables with room to spare.
+constexpr TableRows first_room(bool, bool) {
+    return {};
+}
+#else
+/// What models need, with some to spare: to plan twice, the first time to count, would take longer.
+constexpr TableRows first_room(bool planned, bool fuses) {
+    constexpr std::size_t nodes = 1024;
+    const std::size_t steps = !planned ? 1 : fuses ? nodes / 4 + 64 : nodes;
+    return {nodes, nodes / 12, steps, nodes / 4 + 64, nodes / 8, steps};
+}
+#endif
 
 /// The tables that stand for all iterations of the model's loops, made with more of those, or with more room, where
 /// they would not.
-template <class Model, Passes passes, bool planned, LoopChoices choices, std::size_t room = 1024>
+template <class Model, Passes passes, bool planned, LoopChoices choices,
+          TableRows room = first_room(planned, passes.fuse_elementwise)>
 struct ChosenTables {
     using Tables = PlannedModel<Model, passes, planned, choices, room>;
     static constexpr ModelError error = Tables::totals.error;
     static_assert(check_tensors<error>() && check_blocks<error>() && check_recording<error>());
-    using type = typename std::conditional_t<Tables::totals.is_too_large || (Tables::totals.to_record == choices &&
-                                                                             Tables::totals.room_needed <= room),
-                                             std::type_identity<Tables>,
-                                             ChosenTables<Model, passes, planned, Tables::totals.to_record,
-                                                          std::max(room, Tables::totals.room_needed)>>::type;
+    using type = typename std::conditional_t<
+        Tables::totals.is_too_large || Tables::is_complete, std::type_identity<Tables>,
+        ChosenTables<Model, passes, planned, Tables::totals.to_record, room.or_more(Tables::totals.rows)>>::type;
 };
 
 }  // namespace detail
