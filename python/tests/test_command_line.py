@@ -13,6 +13,7 @@ import pytest
 from support import CHECKPOINT, PACKAGE, waves
 
 from totograph.__main__ import main as command_line
+from totograph._epoch import CLOCK_NAMES
 from totograph._table import Table, read_table
 
 
@@ -85,6 +86,12 @@ def test_epoch_times_are_the_clock(tmp_path):
     assert table_of(tmp_path, "1577836800.25,1", "1577836801.25,2", header="Time (UTC),a").times_ahead(1) == ["1577836802.25"]
     nanoseconds = table_of(tmp_path, "1577836800000000000,1", "1577836801000000000,2", header="ts,a")
     assert nanoseconds.times_ahead(1) == ["1577836802000000000"]
+
+
+def test_names_of_clocks_are_those_of_the_programs():
+    source = (Path(__file__).parents[2] / "include" / "totograph" / "io" / "csv" / "impl" / "profile.hpp").read_text()
+    names = source.split("bool is_clock_name", 1)[1].split("};", 1)[0]
+    assert CLOCK_NAMES == set(re.findall(r'"([a-z]+)"', names))
 
 
 def test_numbers_that_are_no_clock_stay_series(tmp_path):

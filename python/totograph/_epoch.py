@@ -11,14 +11,14 @@ from decimal import Decimal
 from typing import Sequence
 
 _BEGINNING = datetime(1970, 1, 1, tzinfo=timezone.utc)
-_CLOCK_NAMES = frozenset(
+CLOCK_NAMES = frozenset(
     "time times timestamp timestamps datetime date dates when clock epoch epochtime epochms unix unixtime timeunix timems ts "
     "t ds utctime timeutc createdat eventtime sampletime period timestampms unixtimestamp xvalue row index step day month "
     "year datum zeit".split())
 
 
 def is_clock_name(name: str) -> bool:
-    return "".join(letter for letter in name.lower() if letter.isascii() and letter.isalnum()) in _CLOCK_NAMES
+    return "".join(letter for letter in name.lower() if letter.isascii() and letter.isalnum()) in CLOCK_NAMES
 
 
 @dataclass(frozen=True)
