@@ -4,7 +4,7 @@
 // out.
 //
 //     bench_cuda [--workloads a,b] [--precisions bf16,tf32,f32] [--repeats N] [--checkpoint FOLDER] [--memory]
-//                [--floor 1,1792] [--launches]
+//                [--floor 1,1792] [--launches] [--launch-costs]
 //
 // One JSON object a line. `prefill_ms` is what the device computes to the first patch, `decode_step_ms` to each further
 // one, without copies in and out; `step_gemms_ms` what the GEMMs of such a step of many rows take by cuBLASLt
@@ -17,6 +17,9 @@
 //
 // With --launches, in place of forecasts what a kernel costs that does nothing: of how many blocks, and in which state
 // of the process.
+//
+// With --launch-costs, what each launch of each program adds, as a table behind its line: of graphs that end with it
+// and with the one before, the difference.
 //
 // With --memory, a table of the memory that each forecaster takes in place of the times: as it is known when compiled,
 // and as measured.
@@ -43,6 +46,7 @@ int main(int argc, char** argv) {
         ->check(CLI::Range(1, 32768));
     bool launches = false;
     app.add_flag("--launches", launches, "print what launching a kernel costs, and nothing else");
+    app.add_flag("--launch-costs", arguments.launch_costs, "print what each launch of each program adds, too");
     app.add_flag("--memory", arguments.memory, "print the memory that is taken, and no times");
     bool no_tuning = false;
     app.add_flag("--no-tuning", no_tuning, "take cuBLASLt's first choice for GEMMs, and measure none");

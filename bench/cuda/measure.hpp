@@ -19,6 +19,8 @@
 #include <totograph/cuda.hpp>
 #include <totograph/exec/cuda/runtime/replay_timer.hpp>
 
+#include "launch_costs.hpp"
+
 namespace bench {
 
 namespace tg = totograph;
@@ -31,8 +33,9 @@ struct Arguments {
     std::vector<std::string> workloads;
     std::vector<std::string> precisions{"bf16", "tf32", "f32"};
     int repeats = 20;
-    bool memory = false;  ///< In place of times.
-    bool tunes = true;    ///< GEMMs by measurement, in place of cuBLASLt's first choice.
+    bool memory = false;        ///< In place of times.
+    bool launch_costs = false;  ///< What each launch adds, too.
+    bool tunes = true;          ///< GEMMs by measurement, in place of cuBLASLt's first choice.
     std::function<tg::ModelWeights<Model>()> load;
     std::optional<tg::ModelWeights<Model>> weights;  ///< Shared by all workloads.
 
@@ -221,6 +224,9 @@ void measure_precision(const char* name, const Arguments& arguments) {
         programs.first, programs.further, programs.gemms, programs.calls, first_ms, construction_ms,
         static_cast<double>(Forecaster::device_bytes()) / 1048576, forecaster.graph_nodes(),
         from_file + tuned.misses - tuned_before.misses, from_file);
+    if (arguments.launch_costs) {
+        print_all_launch_costs(name, tg::cuda::name(precision), forecaster, arguments.repeats);
+    }
     std::fflush(stdout);
 }
 

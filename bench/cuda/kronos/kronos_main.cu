@@ -3,7 +3,7 @@
 // Times whole forecasts of Kronos on a CUDA device, as a caller sees them: candles in, paths out. Weights are
 // untrained, of the published sizes; 32 candles ahead.
 //
-//     bench_cuda_kronos [--workloads mini_one_symbol,base_desk] [--precisions bf16,tf32] [--repeats N]
+//     bench_cuda_kronos [--workloads mini_one_symbol,base_desk] [--precisions bf16,tf32] [--repeats N] [--launch-costs]
 //
 // One JSON object a line.
 #include <CLI/CLI.hpp>
@@ -19,6 +19,7 @@ int main(int argc, char** argv) {
     app.add_option("--precisions", arguments.precisions, "bf16, tf32")->delimiter(',');
     app.add_option("--repeats", arguments.repeats, "timed forecasts of each workload, at least 1")
         ->check(CLI::Range(1, 1000000));
+    app.add_flag("--launch-costs", arguments.launch_costs, "print what each launch of each program adds, too");
     CLI11_PARSE(app, argc, argv);
     try {
         bench::kronos::mini_one_symbol(arguments);

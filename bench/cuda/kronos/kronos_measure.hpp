@@ -21,6 +21,7 @@ struct Arguments {
     std::vector<std::string> workloads;
     std::vector<std::string> precisions{"bf16", "tf32"};
     int repeats = 50;
+    bool launch_costs = false;  ///< What each launch adds, too.
 
     [[nodiscard]] bool wants(std::string_view workload, Precision precision) const {
         const auto has = [](const std::vector<std::string>& list, std::string_view item) {
@@ -89,6 +90,9 @@ void measure_precision(const char* name, const Arguments& arguments) {
         "\"min_ms\": %.4f, \"max_ms\": %.4f, \"graph_nodes\": %zu, \"construction_ms\": %.1f, \"device_mib\": %.1f}\n",
         name, tg::cuda::name(precision), whole.median, whole.least, whole.most, forecaster.forecaster().graph_nodes(),
         construction_ms, static_cast<double>(Forecaster::Forecaster::device_bytes()) / 1048576);
+    if (arguments.launch_costs) {
+        print_all_launch_costs(name, tg::cuda::name(precision), forecaster.forecaster(), arguments.repeats);
+    }
     std::fflush(stdout);
 }
 

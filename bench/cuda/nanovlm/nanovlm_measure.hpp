@@ -21,6 +21,7 @@ struct Arguments {
     std::vector<std::string> workloads;
     std::vector<std::string> precisions{"bf16", "tf32"};
     int repeats = 20;
+    bool launch_costs = false;  ///< What each launch adds, too.
 
     [[nodiscard]] bool wants(std::string_view workload, Precision precision) const {
         const auto has = [](const std::vector<std::string>& list, std::string_view item) {
@@ -85,6 +86,9 @@ void measure_precision(const char* name, const Arguments& arguments,
         name, tg::cuda::name(precision), whole.median, whole.least, whole.most, first.median,
         1e3 * (whole.median - first.median) / (new_tokens - 1), generator.forecaster().graph_nodes(), construction_ms,
         static_cast<double>(Generator::Forecaster::device_bytes()) / 1048576);
+    if (arguments.launch_costs) {
+        print_all_launch_costs(name, tg::cuda::name(precision), generator.forecaster(), arguments.repeats);
+    }
     std::fflush(stdout);
 }
 

@@ -23,6 +23,7 @@ int main(int argc, char** argv) {
     app.add_option("--precisions", arguments.precisions, "bf16, tf32")->delimiter(',');
     app.add_option("--repeats", arguments.repeats, "timed forecasts of each workload, at least 1")
         ->check(CLI::Range(1, 1000000));
+    app.add_flag("--launch-costs", arguments.launch_costs, "print what each launch of each program adds, too");
     app.add_flag("!--no-floors", arguments.floors, "leave the floors out");
     CLI11_PARSE(app, argc, argv);
     try {

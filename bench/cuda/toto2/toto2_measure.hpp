@@ -129,6 +129,7 @@ struct Arguments {
     std::vector<std::string> precisions{"bf16", "tf32"};
     int repeats = 50;
     bool floors = true;
+    bool launch_costs = false;  ///< What each launch adds, too.
 
     [[nodiscard]] bool wants(std::string_view workload, Precision precision) const {
         const auto has = [](const std::vector<std::string>& list, std::string_view item) {
@@ -174,6 +175,9 @@ void measure_precision(const char* name, const Arguments& arguments) {
         "%.4f, \"launches\": %zu, \"graph_nodes\": %zu, \"construction_ms\": %.1f, \"device_mib\": %.1f}\n",
         name, tg::cuda::name(precision), whole.median, whole.least, whole.most, device_ms, floor.weights, floor.gemms,
         launches, forecaster.graph_nodes(), construction_ms, static_cast<double>(Forecaster::device_bytes()) / 1048576);
+    if (arguments.launch_costs) {
+        print_all_launch_costs(name, tg::cuda::name(precision), forecaster, arguments.repeats);
+    }
     std::fflush(stdout);
 }
 
