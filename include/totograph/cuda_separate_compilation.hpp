@@ -37,7 +37,8 @@ namespace totograph::cuda {
 
 template class DeviceWeights<float>;
 template class DeviceWeights<BFloat16>;
-template void launch_tf32_parts_gemm<Precision::f32>(const KernelLauncher& launcher, const GemmShape& shape,
-                                                     const GemmPointers& pointers, cudaStream_t stream);
+template void launch_tf32_parts_gemm<Precision::f32>(const KernelLauncher& launcher, const DeviceTraits& device,
+                                                     const GemmShape& shape, const GemmPointers& pointers,
+                                                     cudaStream_t stream);
 
 }  // namespace totograph::cuda

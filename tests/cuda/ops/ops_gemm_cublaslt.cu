@@ -19,6 +19,7 @@ constexpr bool takes_parts = tg::cuda::select_f32_gemm(tg::cuda::LaunchAt<tg::Pr
                              == tg::cuda::GemmKernel::tf32_parts;
 // Rows, columns and k that no tile divides, with a residual; wide tiles; and too few of them.
 static_assert(takes_parts<Residual<611, 296, 424>> && takes_parts<ActivatedWithOperands<1101, 320, 6144>>);
+static_assert(takes_parts<Residual<611, 1048, 768>> && takes_parts<LinearOfPart<700, 72, 40, 744>>);
 static_assert(!takes_parts<Residual<300, 512, 768>>);
 
 static_assert(LaunchOf<PointwiseInput<300, 64, 48>>::launch.kind == tg::cuda::LaunchKind::step);

@@ -128,6 +128,15 @@ struct Residual {
     }
 };
 
+/// A GEMM of the first `k` columns of rows of `width`.
+template <Index rows, Index width, Index k, Index columns>
+struct LinearOfPart {
+    static constexpr void record(Recorder& r) {
+        Outputs out(r);
+        out(layer(slice(r.state("x", {rows, width}), 1, 0, k), columns));
+    }
+};
+
 /// A residual stream that several GEMMs read and add to, each after a norm.
 template <Index rows>
 struct NormsAndResiduals {

@@ -63,6 +63,8 @@ using CublasLtRows =
                Row<"elementwise of sums, then linear, 600 rows", PointwiseOfSums<600, 64, 48>>,
                Row<"GEMM and chain, 700 rows", Activated<700, 192, 512>>,
                Row<"GEMM, chain and operands, 701 rows", ActivatedWithOperands<701, 192, 512>>,
+               Row<"bias and residual, k of 1048, 611 rows", Residual<611, 1048, 768>>,
+               Row<"linear of a part, 700 rows", LinearOfPart<700, 72, 40, 744>>,
                Row<"draws from GEMMs, shared mixtures", DrawnGemms<1, 24>>,
                Row<"draws from GEMMs, a mixture each", DrawnGemms<DrawnGemms<1, 1>::samples, 5>>>;
 

@@ -341,7 +341,8 @@ private:
         for_each_gemm<which>(launch, turn.loops, [&](const GemmShape& shape, const GemmPointers& pointers) {
             if constexpr (precision_at<which> == Precision::f32) {
                 if (choices_[which][turn.launch].kernel == GemmKernel::tf32_parts) {
-                    return launch_tf32_parts_gemm<precision_at<which>>(launcher_, shape, pointers, turn.stream);
+                    return launch_tf32_parts_gemm<precision_at<which>>(launcher_, device_, shape, pointers,
+                                                                       turn.stream);
                 }
             }
             gemms_.launch(shape, pointers, memory_.cublaslt_workspace(), turn.stream);

@@ -223,8 +223,9 @@ constexpr bool fills_sm90_cluster(const GemmGroup& group, const DeviceTraits& de
 /// elements.
 constexpr bool fits_tf32_parts(const GemmGroup& group, const GemmThresholds& limits) {
     return !group.is_bf16 && !group.is_skinny && group.count > 0 && group.is_aligned &&
-           group.k <= limits.tf32_parts_most_k &&
-           tf32_parts_tiles(group.m, group.weight_rows(), Tf32PartsTile::narrow) >= limits.tf32_parts_least_tiles;
+           tf32_parts_tiles(group.m, group.weight_rows(), Tf32PartsTile::narrow) >=
+               (group.k < limits.tf32_parts_long_k ? limits.tf32_parts_least_tiles
+                                                   : limits.tf32_parts_least_tiles_of_long_k);
 }
 
 /// Whether a group is one for tiles of the `sm90_wave` kernel, in bf16 or in tf32, and pays on a device that it fills.
@@ -362,7 +363,7 @@ constexpr GemmChoice select_tf32_gemm(const GemmGroup& group, const DeviceTraits
 constexpr GemmChoice select_f32_gemm(const GemmGroup& group, const DeviceTraits& device, bool fuses = true) {
     GemmChoice choice = select_gemm(group, {}, device, fuses);
     if (fuses && choice.kernel == GemmKernel::cublaslt && is_compiled(GemmKernel::tf32_parts, group) &&
-        fits_tf32_parts(group, thresholds_of(device.architecture()))) {
+        device.has_wgmma && fits_tf32_parts(group, thresholds_of(device.architecture()))) {
         choice.kernel = GemmKernel::tf32_parts;
     }
     return choice;

@@ -71,11 +71,13 @@ struct GemmThresholds {
     /// `bench_cuda`, `readme`: a decode step of 1,792 rows takes 0.942 ms for 1.052.
     int sm90_cluster_least_fill;
     /// Tiles of `tf32_parts` that it takes at least, narrow ones: of fewer, cuBLASLt splits k (400 rows, k of 512, n of
-    /// 256: 14 us for 10).
+    /// 256: 11 us for 10).
     Index tf32_parts_least_tiles;
-    /// k of `tf32_parts` at most: 1,792 rows, k of 3,072, n of 768 take 188 us for 178. 0 where f32 is left to
-    /// cuBLASLt.
-    Index tf32_parts_most_k;
+    /// k from which it takes more of them, and how many: with k of 4,096 and n of 768 640 rows, of 120 tiles, take 71 us
+    /// for 98; with k of 3,072 448 rows, of 84, as long as by cuBLASLt, and with k of 2,736 512 rows and n of 512, of
+    /// 64, 48 for 39.
+    Index tf32_parts_long_k;
+    Index tf32_parts_least_tiles_of_long_k;
 };
 
 /// Measured on an H200.
@@ -99,16 +101,15 @@ inline constexpr GemmThresholds thresholds_of_h200{.architecture = 90,
                                                    .sm90_least_fill = 80,
                                                    .sm90_cluster_least_fill = 80,
                                                    .tf32_parts_least_tiles = 64,
-                                                   .tf32_parts_most_k = 1024};
+                                                   .tf32_parts_long_k = 1025,
+                                                   .tf32_parts_least_tiles_of_long_k = 120};
 
 /// The column of an architecture that nobody has measured: the numbers of the H200. What needs `wgmma` is not chosen
-/// there in any case, and the limits of the skinny kernels are read of `compiled_for` alone. Cards differ in how much
-/// faster tensor cores are than f32, so `tf32_parts` is not chosen.
+/// there in any case, and the limits of the skinny kernels are read of `compiled_for` alone.
 constexpr GemmThresholds not_measured(int architecture) {
     GemmThresholds column = thresholds_of_h200;
     column.architecture = architecture;
     column.is_measured = false;
-    column.tf32_parts_most_k = 0;
     return column;
 }
 

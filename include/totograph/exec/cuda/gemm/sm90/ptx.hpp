@@ -34,8 +34,9 @@ __global__ void wgmma_probe() {
 /// Rows of a matrix `[rows, k]`, each a multiple of 16 bytes, as the copy unit sees them: in tiles of `tile_rows` rows
 /// by 128 bytes, swizzled as GEMMs read them. What lies beyond the matrix reads as zeros. Throws `Error` when the
 /// driver refuses.
+/// @param row_stride  elements from one row to the next; 0 for `k`
 CUtensorMap make_tma_descriptor(const void* matrix, std::uint64_t rows, std::uint64_t k, std::uint32_t tile_rows,
-                                MmaOperand operand = MmaOperand::bf16);
+                                MmaOperand operand = MmaOperand::bf16, std::uint64_t row_stride = 0);
 
 #if defined(TOTOGRAPH_HAS_WGMMA)
 
@@ -124,6 +125,22 @@ __device__ __forceinline__ void stmatrix(std::byte* row, std::uint32_t first, st
     asm volatile("stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(shared_address(row)),
                  "r"(first), "r"(second), "r"(third), "r"(fourth)
                  : "memory");
+}
+
+/// Has instructions that read shared memory on their own, such as GEMMs, see what this thread stored there.
+__device__ __forceinline__ void fence_for_tensor_cores() {
+    asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+}
+
+/// Registers of each thread of a warpgroup, a multiple of eight, from here on: more than it was launched with, when
+/// others have given theirs, or fewer. All of its warps call it.
+template <int registers>
+__device__ __forceinline__ void take_registers() {
+    asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(registers));
+}
+template <int registers>
+__device__ __forceinline__ void give_registers() {
+    asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(registers));
 }
 
 __device__ __forceinline__ int cluster_rank() {

@@ -4,10 +4,14 @@
 #include <cstddef>
 #include <cstdint>
 
+#include <cuda.h>
+
 #include <totograph/core/shape.hpp>
 #include <totograph/exec/cuda/gemm/mma.hpp>
+#include <totograph/exec/cuda/gemm/sm90/mainloop.hpp>
+#include <totograph/exec/cuda/gemm/sm90/ptx.hpp>
+#include <totograph/exec/cuda/gemm/sm90/wgmma.hpp>
 #include <totograph/exec/cuda/gemm/tiles.hpp>
-#include <totograph/exec/cuda/kernels/async_copy.hpp>
 #include <totograph/exec/cuda/kernels/reduction.hpp>
 #include <totograph/exec/cuda/runtime/dependent_launch.hpp>
 #include <totograph/exec/cuda/runtime/device_traits.hpp>
@@ -15,234 +19,279 @@
 // GEMMs of many rows in f32 on tensor cores: a number is the sum of two of tf32, and of the four products of two such
 // sums the three that count are added. Tensor cores cut off what they add up where others round, so they add the
 // products of a stage alone, 32 elements of k; the rest is added in f32.
+//
+// Of a block's last warpgroup one warp copies stages of rows and weights to shared memory, and the others leave beside
+// the weights what tensor cores cut off of them. The other warpgroups multiply 64 rows each, which they cut into parts
+// in registers, and store their sums. A block goes on with its next tile meanwhile.
 
 namespace totograph::cuda {
 
 /// out = x W^T [+ residual] [+ bias]; n is a multiple of four, and all rows begin at multiples of 16 bytes.
 struct Tf32PartsCall {
-    const float* input;
-    const float* weight;
+    CUtensorMap input;      ///< Tiles of `m` rows.
+    CUtensorMap weight;     ///< Tiles of `n` rows.
     const float* residual;  ///< Or null.
     const float* bias;      ///< Or null.
     float* output;
     int m;
     int n;
     int k;
-    Index input_stride;
     Index residual_stride;
     Index output_stride;
 };
 
-/// A block computes `side` rows by as many columns, its warps 32 columns each.
+/// What a block computes at a time: `side` rows by as many columns.
 template <int side>
 struct Tf32PartsBlock {
-    static constexpr int k = 32;  ///< Of a stage: rows of 128 bytes.
-    static constexpr int stages = 3;
-    static constexpr int warp_columns = 32;
-    static constexpr int warp_rows = side / 2;
-    static constexpr int warps_along_n = side / warp_columns;
-    static constexpr int threads = warps_along_n * 2 * warp_size;
-    static constexpr int row_tiles = warp_rows / 16;       ///< Of an instruction.
-    static constexpr int column_tiles = warp_columns / 8;  ///< Likewise.
-    /// Rows of x, then rows of W.
-    static constexpr std::size_t stage_bytes = std::size_t{2} * side * k * sizeof(float);
-    static constexpr std::size_t shared_bytes = stages * stage_bytes;
-    static_assert(shared_bytes <= least_shared_bytes_of_block);
-    static_assert(side * k % (4 * threads) == 0, "totograph: a thread copies sixteen bytes at a time.");
+    static constexpr int rows_of_warpgroup = 64;
+    static constexpr int m = side;
+    static constexpr int n = side;
+    static constexpr int consumers = m / rows_of_warpgroup;  ///< Warpgroups that multiply.
+    static constexpr int k = 32;                             ///< Of a stage: rows of 128 bytes.
+    static constexpr int row_bytes = k * static_cast<int>(sizeof(float));
+    static constexpr int stages = 4;
+    static constexpr int mma_threads = consumers * warpgroup_size;
+    static constexpr int threads = mma_threads + warpgroup_size;
+    static constexpr int cutting_warps = 3;
+    /// Rows of x, rows of W, and the rests of these.
+    static constexpr int input_bytes = m * row_bytes;
+    static constexpr int weight_bytes = n * row_bytes;
+    static constexpr int stage_bytes = input_bytes + 2 * weight_bytes;
+    static constexpr int copied_bytes = input_bytes + weight_bytes;
+    static constexpr std::size_t shared_bytes = std::size_t{stages} * stage_bytes + 1024;  ///< To align the tiles.
+    static constexpr int blocks_of_multiprocessor = consumers == 1 ? 2 : 1;
+    static_assert(shared_bytes <= compiled_for.shared_bytes_of_block);
 };
 
+#if defined(TOTOGRAPH_HAS_WGMMA)
+
 /// What the threads of a block do.
-template <int side>
+template <class Block>
 class Tf32PartsGemm {
-    using Block = Tf32PartsBlock<side>;
-    static constexpr int pieces = Block::k * static_cast<int>(sizeof(float)) / 16;
-    static constexpr int row_tiles = Block::row_tiles;
-    static constexpr int column_tiles = Block::column_tiles;
+    struct Barriers {
+        std::uint64_t full[Block::stages];   ///< Rows and weights are there.
+        std::uint64_t cut[Block::stages];    ///< And the rests of the weights.
+        std::uint64_t empty[Block::stages];  ///< All of it has been multiplied.
+    };
+    static constexpr int parts = Block::k / 8;  ///< Of a stage that an instruction takes.
 
 public:
-    __device__ __forceinline__ Tf32PartsGemm(const Tf32PartsCall& call, std::byte* memory)
-        : call_(call), memory_(memory) {
-        const int columns = (call.n + side - 1) / side;
-        first_row_ = static_cast<int>(blockIdx.x) / columns * side;
-        first_column_ = static_cast<int>(blockIdx.x) % columns * side;
-    }
-
-    __device__ __forceinline__ void run() {
-        const int steps = (call_.k + Block::k - 1) / Block::k;
-        for (int step = 0; step < Block::stages - 1; ++step) {
-            copy(step);
+    static __device__ __forceinline__ void run(const Tf32PartsCall& call) {
+        extern __shared__ std::byte memory[];
+        __shared__ Barriers barriers;
+        const Tf32PartsGemm gemm(call, memory + (1024 - shared_address(memory) % 1024) % 1024, barriers);
+        if (threadIdx.x == 0) {
+            prefetch_tma_descriptor(call.input);
+            prefetch_tma_descriptor(call.weight);
+            for (int stage = 0; stage < Block::stages; ++stage) {
+                mbarrier_init(&barriers.full[stage], 1);
+                mbarrier_init(&barriers.cut[stage], Block::cutting_warps);
+                mbarrier_init(&barriers.empty[stage], Block::mma_threads / warp_size);
+            }
+            fence_mbarrier_init();
         }
-        float sums[row_tiles][column_tiles][4] = {};
-        for (int step = 0; step < steps; ++step) {
-            wait_for_copies<Block::stages - 2>();
-            __syncthreads();  // all have copied this stage, and multiplied the one before
-            copy(step + Block::stages - 1);
-            multiply(stage(step), sums);
+        __syncthreads();
+        wait_for_predecessor();
+        launch_dependents();
+        const int warp = static_cast<int>(threadIdx.x) / warp_size;
+        constexpr int producer = Block::mma_threads / warp_size;
+        if (warp < producer) {
+            if constexpr (Block::blocks_of_multiprocessor == 1) {
+                take_registers<232>();
+            }
+            gemm.multiply_tiles();
+        } else {
+            if constexpr (Block::blocks_of_multiprocessor == 1) {
+                give_registers<40>();
+            }
+            if (warp > producer) {
+                gemm.cut_weights((warp - producer - 1) * warp_size + lane());
+            } else if (lane() == 0) {
+                gemm.copy_stages();
+            }
         }
-        store(sums);
     }
 
 private:
-    [[nodiscard]] __device__ __forceinline__ std::byte* stage(int step) const {
-        return memory_ + static_cast<std::size_t>(step % Block::stages) * Block::stage_bytes;
-    }
-    /// Where sixteen bytes of a row lie: in an order that depends on the row, so that eight rows meet no bank twice.
-    static __device__ __forceinline__ int place_of(int row, int piece) {
-        return row * pieces * 16 + (piece ^ static_cast<int>(static_cast<unsigned>(row) % 8)) * 16;
+    __device__ __forceinline__ Tf32PartsGemm(const Tf32PartsCall& call, std::byte* tiles, Barriers& barriers)
+        : call_(call),
+          tiles_(tiles),
+          barriers_(barriers),
+          columns_((call.n + Block::n - 1) / Block::n),
+          items_(columns_ * ((call.m + Block::m - 1) / Block::m)),
+          steps_((call.k + Block::k - 1) / Block::k) {}
+
+    [[nodiscard]] static __device__ __forceinline__ int lane() { return static_cast<int>(threadIdx.x) % warp_size; }
+    [[nodiscard]] __device__ __forceinline__ std::byte* stage(int number) const {
+        return tiles_ + number * Block::stage_bytes;
     }
 
-    /// Begins to copy a stage. What lies behind the last row, column or element of k becomes 0.
-    __device__ __forceinline__ void copy(int step) const {
-        if (step * Block::k < call_.k) {
-            std::byte* const to = stage(step);
-            copy_rows(to, call_.input, call_.input_stride, first_row_, call_.m, step * Block::k);
-            copy_rows(to + Block::stage_bytes / 2, call_.weight, call_.k, first_column_, call_.n, step * Block::k);
+    /// Calls `use(first_row, first_column)` for each tile of the block.
+    template <class Use>
+    __device__ __forceinline__ void for_each_tile(const Use& use) const {
+#pragma unroll 1
+        for (int item = static_cast<int>(blockIdx.x); item < items_; item += static_cast<int>(gridDim.x)) {
+            use(item / columns_ * Block::m, item % columns_ * Block::n);
         }
-        commit_copies();
     }
-    __device__ __forceinline__ void copy_rows(std::byte* to, const float* from, Index stride, int first, int end,
-                                              int first_k) const {
+
+    /// Copies stages as long as there are any.
+    __device__ __forceinline__ void copy_stages() const {
+        PipelineState<Block::stages> state{.parity = 1};  // a stage is free at first
+        for_each_tile([&](int first_row, int first_column) {
+#pragma unroll 1
+            for (int step = 0; step < steps_; ++step, state.advance()) {
+                mbarrier_wait(&barriers_.empty[state.stage], state.parity);
+                std::uint64_t* const full = &barriers_.full[state.stage];
+                mbarrier_arrive_expect_tx(full, Block::copied_bytes);
+                std::byte* const to = stage(state.stage);
+                tma_load(call_.input, to, full, step * Block::k, first_row);
+                tma_load(call_.weight, to + Block::input_bytes, full, step * Block::k, first_column);
+            }
+        });
+    }
+
+    /// Leaves beside the weights of each stage what tensor cores cut off of them, rounded for these.
+    __device__ __forceinline__ void cut_weights(int thread) const {
+        constexpr int threads = Block::cutting_warps * warp_size;
+        constexpr int pieces = Block::weight_bytes / 16;
+        PipelineState<Block::stages> state;
+        for_each_tile([&](int, int) {
+#pragma unroll 1
+            for (int step = 0; step < steps_; ++step, state.advance()) {
+                mbarrier_wait(&barriers_.full[state.stage], state.parity);
+                auto* const weights = reinterpret_cast<uint4*>(stage(state.stage) + Block::input_bytes);
 #pragma unroll
-        for (int i = 0; i < side * pieces / Block::threads; ++i) {
-            const unsigned item = threadIdx.x + static_cast<unsigned>(i * Block::threads);
-            const auto row = static_cast<int>(item / pieces);
-            const auto piece = static_cast<int>(item % pieces);
-            const int k = first_k + piece * 4;
-            const bool exists = first + row < end && k < call_.k;
-            copy_async_or_zeros(to + place_of(row, piece), exists ? from + (first + row) * stride + k : from, exists);
-        }
+                for (int i = 0; i < (pieces + threads - 1) / threads; ++i) {
+                    const int piece = thread + i * threads;
+                    if (piece < pieces) {
+                        const uint4 four = weights[piece];
+                        weights[pieces + piece] = {rest_of(four.x), rest_of(four.y), rest_of(four.z), rest_of(four.w)};
+                    }
+                }
+                fence_for_tensor_cores();
+                __syncwarp();
+                if (lane() == 0) {
+                    mbarrier_arrive(&barriers_.cut[state.stage]);
+                }
+            }
+        });
+    }
+    /// What is left of a number without the bits that tensor cores cut off.
+    static __device__ __forceinline__ std::uint32_t rest_of(std::uint32_t bits) {
+        return as_tf32(__uint_as_float(bits) - __uint_as_float(bits & tf32_bits));
     }
 
-    [[nodiscard]] static __device__ __forceinline__ int lane() {
-        return static_cast<int>(threadIdx.x) % warp_size;
-    }
-    /// The first row and column of the warp's part.
-    [[nodiscard]] static __device__ __forceinline__ int warp_row() {
-        return static_cast<int>(threadIdx.x) / warp_size / Block::warps_along_n * Block::warp_rows;
-    }
-    [[nodiscard]] static __device__ __forceinline__ int warp_column() {
-        return static_cast<int>(threadIdx.x) / warp_size % Block::warps_along_n * Block::warp_columns;
-    }
-
-    /// Where the sixteen bytes lie that a lane names of a step's first blocks; those of further rows follow at a
-    /// distance that does not depend on the lane.
-    static __device__ __forceinline__ int first_block(int row, int step, int half) {
-        return place_of(row, step * 2 ^ half);
+    __device__ __forceinline__ void multiply_tiles() const {
+        PipelineState<Block::stages> state;
+        for_each_tile([&](int first_row, int first_column) {
+            float sums[Block::n / 2] = {};
+#pragma unroll 1
+            for (int step = 0; step < steps_; ++step, state.advance()) {
+                add_products(state, sums);
+            }
+            store(first_row, first_column, sums);
+        });
     }
 
     /// Adds the products of a stage.
-    static __device__ __forceinline__ void multiply(const std::byte* stage, float (&sums)[row_tiles][column_tiles][4]) {
-        constexpr int row_bytes = pieces * 16;
-        const int row = warp_row() + lane() % 16;
-        const int column = warp_column() + lane() / 16 * 8 + lane() % 8;
-        float products[row_tiles][column_tiles][4] = {};
+    __device__ __forceinline__ void add_products(const PipelineState<Block::stages>& state,
+                                                 float (&sums)[Block::n / 2]) const {
+        const int warpgroup = static_cast<int>(threadIdx.x) / warpgroup_size;
+        const std::byte* const rows = stage(state.stage) + warpgroup * (Block::rows_of_warpgroup * Block::row_bytes);
+        mbarrier_wait(&barriers_.full[state.stage], state.parity);
+        std::uint32_t large[parts][4];
+        std::uint32_t rest[parts][4];
+        const int row = static_cast<int>(threadIdx.x) % warpgroup_size / warp_size * 16 + lane() % 16;
 #pragma unroll
-        for (int step = 0; step < Block::k / 8; ++step) {
-            const std::byte* const rows = stage + first_block(row, step, lane() / 16);
-            const std::byte* const weights = stage + Block::stage_bytes / 2 + first_block(column, step, lane() / 8 % 2);
-            // Blocks of eight rows by four numbers. Of weights: of two tiles, the first four elements of k, and the
-            // other four.
-            Tf32Parts b[column_tiles][2];
+        for (int part = 0; part < parts; ++part) {
+            // Sixteen bytes of a row lie in an order that depends on the row.
+            const int piece = (part * 2 + lane() / 16) ^ (row % 8);
+            std::uint32_t blocks[4];
+            load_blocks(blocks, rows + row * Block::row_bytes + piece * 16);
 #pragma unroll
-            for (int tile = 0; tile < column_tiles; tile += 2) {
-                std::uint32_t blocks[4];
-                load_blocks(blocks, weights + tile * 8 * row_bytes);
-#pragma unroll
-                for (int i = 0; i < 4; ++i) {
-                    b[tile + i / 2][i % 2] = Tf32Parts::of(__uint_as_float(blocks[i]));
-                }
-            }
-#pragma unroll
-            for (int tile = 0; tile < row_tiles; ++tile) {
-                std::uint32_t blocks[4];
-                load_blocks(blocks, rows + tile * 16 * row_bytes);
-                std::uint32_t large[4];
-                std::uint32_t rest[4];
-#pragma unroll
-                for (int i = 0; i < 4; ++i) {
-                    const auto parts = Tf32Parts::of(__uint_as_float(blocks[i]));
-                    large[i] = parts.large;
-                    rest[i] = parts.rest;
-                }
-#pragma unroll
-                for (int i = 0; i < column_tiles; ++i) {
-                    multiply_tf32(products[tile][i], rest, b[i][0].large, b[i][1].large);
-                }
-#pragma unroll
-                for (int i = 0; i < column_tiles; ++i) {
-                    multiply_tf32(products[tile][i], large, b[i][0].rest, b[i][1].rest);
-                }
-#pragma unroll
-                for (int i = 0; i < column_tiles; ++i) {
-                    multiply_tf32(products[tile][i], large, b[i][0].large, b[i][1].large);
-                }
+            for (int i = 0; i < 4; ++i) {
+                const auto cut = Tf32Parts::of(__uint_as_float(blocks[i]));
+                large[part][i] = cut.large;
+                rest[part][i] = cut.rest;
             }
         }
+        mbarrier_wait(&barriers_.cut[state.stage], state.parity);
+        const std::uint64_t weights = wgmma_descriptor(stage(state.stage) + Block::input_bytes);
+        const std::uint64_t rests = wgmma_descriptor(stage(state.stage) + Block::copied_bytes);
+        float products[Block::n / 2];
+        wgmma_fence();
 #pragma unroll
-        for (int tile = 0; tile < row_tiles; ++tile) {
-#pragma unroll
-            for (int i = 0; i < column_tiles; ++i) {
-#pragma unroll
-                for (int j = 0; j < 4; ++j) {
-                    sums[tile][i][j] += products[tile][i][j];
-                }
-            }
+        for (int part = 0; part < parts; ++part) {
+            // Of bytes, an operand's description counts sixteens.
+            wgmma_m64(products, rest[part], weights + 2U * part, part > 0 ? 1 : 0);
+            wgmma_m64(products, large[part], rests + 2U * part, 1);
+            wgmma_m64(products, large[part], weights + 2U * part, 1);
         }
-    }
-
-    /// The first of two columns of the thread.
-    [[nodiscard]] __device__ __forceinline__ int column_of(int tile) const {
-        return first_column_ + warp_column() + tile * 8 + lane() % 4 * 2;
+        wgmma_commit();
+        wgmma_wait<0>();
+        if (lane() == 0) {
+            mbarrier_arrive(&barriers_.empty[state.stage]);
+        }
+#pragma unroll
+        for (int i = 0; i < Block::n / 2; ++i) {
+            sums[i] += products[i];
+        }
     }
 
     /// Adds a bias and a residual, and stores. What a row needs is asked for at once; a row or column beyond the last
     /// reads that one.
-    __device__ __forceinline__ void store(const float (&sums)[row_tiles][column_tiles][4]) const {
-        float2 bias[column_tiles] = {};
-        if (call_.bias != nullptr) {
-            load_pairs(call_.bias, bias);
-        }
+    __device__ __forceinline__ void store(int first_row, int first_column, const float (&sums)[Block::n / 2]) const {
+        constexpr int together = 8;  // column pairs of a thread
 #pragma unroll
-        for (int tile = 0; tile < row_tiles; ++tile) {
+        for (int first = 0; first < Block::n / 8; first += together) {
+            const auto column_of = [&](int i) { return first_column + (first + i) * 8 + lane() % 4 * 2; };
+            const auto load_pairs = [&](const float* row, float2(&pairs)[together]) {
+#pragma unroll
+                for (int i = 0; i < together; ++i) {
+                    pairs[i] = *reinterpret_cast<const float2*>(row + min(column_of(i), call_.n - 2));
+                }
+            };
+            float2 bias[together] = {};
+            if (call_.bias != nullptr) {
+                load_pairs(call_.bias, bias);
+            }
 #pragma unroll
             for (int half = 0; half < 2; ++half) {
-                const int row = first_row_ + warp_row() + tile * 16 + half * 8 + lane() / 4;
-                float2 residual[column_tiles] = {};
+                const int row = first_row + static_cast<int>(threadIdx.x) / warp_size * 16 + half * 8 + lane() / 4;
+                float2 residual[together] = {};
                 if (call_.residual != nullptr) {
                     load_pairs(call_.residual + min(row, call_.m - 1) * call_.residual_stride, residual);
                 }
                 float* const to = call_.output + row * call_.output_stride;
 #pragma unroll
-                for (int column = 0; column < column_tiles; ++column) {
-                    if (row < call_.m && column_of(column) < call_.n) {
-                        const float* const own = &sums[tile][column][half * 2];
-                        *reinterpret_cast<float2*>(to + column_of(column)) = {
-                            own[0] + residual[column].x + bias[column].x, own[1] + residual[column].y + bias[column].y};
+                for (int i = 0; i < together; ++i) {
+                    if (row < call_.m && column_of(i) < call_.n) {
+                        const float* const own = &sums[(first + i) * 4 + half * 2];
+                        *reinterpret_cast<float2*>(to + column_of(i)) = {own[0] + residual[i].x + bias[i].x,
+                                                                         own[1] + residual[i].y + bias[i].y};
                     }
                 }
             }
         }
     }
-    __device__ __forceinline__ void load_pairs(const float* row, float2 (&pairs)[column_tiles]) const {
-#pragma unroll
-        for (int column = 0; column < column_tiles; ++column) {
-            pairs[column] = *reinterpret_cast<const float2*>(row + min(column_of(column), call_.n - 2));
-        }
-    }
 
     const Tf32PartsCall& call_;
-    std::byte* memory_;
-    int first_row_;
-    int first_column_;
+    std::byte* tiles_;
+    Barriers& barriers_;
+    int columns_;
+    int items_;
+    int steps_;
 };
 
-template <int side>
-__global__ void __launch_bounds__(Tf32PartsBlock<side>::threads, side == Tf32PartsTile::wide ? 1 : 3)
+#endif
+
+template <class Block>
+__global__ void __launch_bounds__(Block::threads, Block::blocks_of_multiprocessor)
     tf32_parts_gemm(const __grid_constant__ Tf32PartsCall call) {
-    extern __shared__ uint4 tile_memory[];
-    wait_for_predecessor();
-    launch_dependents();
-    Tf32PartsGemm<side>(call, reinterpret_cast<std::byte*>(tile_memory)).run();
+#if defined(TOTOGRAPH_HAS_WGMMA)
+    Tf32PartsGemm<Block>::run(call);
+#endif
 }
 
 }  // namespace totograph::cuda

@@ -4,6 +4,7 @@
 #include <cuda_runtime.h>
 
 #include <totograph/exec/cuda/gemm/cublaslt/gemm_shape.hpp>
+#include <totograph/exec/cuda/runtime/device_traits.hpp>
 #include <totograph/exec/cuda/runtime/kernel_launcher.hpp>
 #include <totograph/exec/cuda/runtime/precision.hpp>
 
@@ -15,8 +16,8 @@ namespace totograph::cuda {
 /// refused. (A template: a program without f32 has no such kernels to compile.)
 template <Precision precision>
 requires(precision == Precision::f32) void launch_tf32_parts_gemm(const KernelLauncher& launcher,
-                                                                  const GemmShape& shape, const GemmPointers& pointers,
-                                                                  cudaStream_t stream);
+                                                                  const DeviceTraits& device, const GemmShape& shape,
+                                                                  const GemmPointers& pointers, cudaStream_t stream);
 
 }  // namespace totograph::cuda
 
