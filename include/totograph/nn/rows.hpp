@@ -7,6 +7,12 @@
 
 namespace totograph::nn {
 
+/// Whether x has so few rows that a GEMM of all takes about as long as of some: it is bound by reading its weights.
+constexpr bool has_few_rows(Tensor x) {
+    constexpr Index few = 64;
+    return x.shape().size() <= few * x.extent(-1);
+}
+
 /// Positions `first`, `first + 1`, ... of each series, `count` of them: x is f32 `[batch, 1, variates, positions,
 /// width]`, `first` is i32 `[1]` or `[batch]`. A position that is not there gives NaN, or one of another variate: the
 /// caller knows that they are.

@@ -165,7 +165,30 @@ private:
         }
     }
 
+    static constexpr bool is_gemm(const Node* nodes, const Group& group) {
+        return group.anchor_count > 0 && nodes[group.anchors.items[0]].op == Op::linear;
+    }
+
+    /// Writes what is known when compiling of concatenations that stand between the first GEMM and the layers: before
+    /// that GEMM, such a copy can run together with other small steps. Not into large ones, whose memory would be
+    /// taken that much longer.
+    constexpr void copy_constant_parts(int first_gemm) {
+        constexpr Index most_elements = Index{1} << 18;
+        for (int id = first_gemm; id < graph_.size(); ++id) {
+            if (nodes_[id].op == Op::weight && nodes_[id].layer >= 0) {
+                return;
+            }
+            if (parts_.has_parts(id) && nodes_[id].shape.size() <= most_elements) {
+                step_list_.add_parts(id, 0);
+            }
+        }
+    }
+
     constexpr void emit_group(const Group& group) {
+        if (!has_gemm_ && is_gemm(nodes_, group)) {
+            has_gemm_ = true;
+            copy_constant_parts(group.root);
+        }
         const int whole = parts_.whole_of(group.root);
         if (whole >= 0) {
             step_list_.add_parts(whole, group.root);
@@ -181,7 +204,7 @@ private:
         if (group.members.size() == 1 && is_view(nodes_[group.root].op)) {
             begin_copy(kernel, step, builder, group);
         }
-        if (group.anchor_count > 0 && nodes_[group.anchors.items[0]].op == Op::linear) {
+        if (is_gemm(nodes_, group)) {
             begin_gemm(kernel, step, builder, group);
         } else if (group.anchor_count > 0) {
             begin_reduction(kernel, step, builder, group);
@@ -364,6 +387,7 @@ private:
     FusedStores fused_stores_;
     List<AxisBounds> bounds_;  ///< By node, if there are any.
     FusedConcatenates parts_;
+    bool has_gemm_ = false;  ///< Whether a GEMM has been planned.
     Plan plan_;
     References references_;
     StepList step_list_;

@@ -7,6 +7,7 @@
 #include <totograph/models/toto1/forecast_states.hpp>
 #include <totograph/models/toto1/layers.hpp>
 #include <totograph/nn/attention.hpp>
+#include <totograph/nn/rows.hpp>
 
 namespace totograph::toto1 {
 
@@ -20,13 +21,14 @@ public:
     /// and values of each time-wise layer and returns those to attend to.
     template <class Keep>
     [[nodiscard]] constexpr Tensor record(Tensor patches, Tensor groups, Tensor patch_count, Keep&& keep) const {
+        const Tensor valid = Parts::prepended(patch_count);
+        const Tensor last = valid - 1.0;
+        // Ahead of the first GEMM: a device computes rotations beside the scaler.
+        const auto rotary = Parts::rotary(positions(patches.extent(3) + sizes.prepended), last);
         Tensor x = Transformer::patch_embedding(*r_).record(patches);
         Parts::tap("tap.patch_embeddings", x);
         x = prepend_labels(x);
         groups = prepend_groups(groups);
-        const Tensor valid = Parts::prepended(patch_count);
-        const Tensor last = valid - 1.0;
-        const auto rotary = Parts::rotary(positions(x.extent(3)), last);
         const auto record_layer = [&](Tensor input, LayerKind kind, LayerIndex number) {
             const auto layer = Transformer::layer(*r_, number);
             const Tensor result = layer.record(input, [&](const nn::QueryKeyValue& projected) {
@@ -45,9 +47,12 @@ public:
             const auto layer = Transformer::layer(*r_, narrowing);
             const auto projected = layer.project(x);
             const auto kept = keep(narrowing, rotary.key(projected.key), projected.value);
+            // One GEMM less to wait for: the queries of few rows are computed beside their keys.
+            const bool together = nn::has_few_rows(x);
+            const Tensor of_all = together ? take(rotary.query(projected.query), 3, last) : x;
             x = take(x, 3, last);
             groups = take(groups, 2, last);
-            const Tensor query = rotary.query_at(layer.project(x).query, last);
+            const Tensor query = together ? of_all : rotary.query_at(layer.project(x).query, last);
             x = layer.finish(x, layer.attention.last_position(query, kept.key, kept.value, valid));
             for (int number = narrowing + 1; number < config.num_layers; ++number) {
                 x = record_layer(x, config.layer_kind(number), number);

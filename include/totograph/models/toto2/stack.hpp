@@ -11,6 +11,7 @@
 #include <totograph/nn/attention.hpp>
 #include <totograph/nn/repeat_layers.hpp>
 #include <totograph/nn/rms_norm.hpp>
+#include <totograph/nn/rows.hpp>
 
 namespace totograph::toto2 {
 
@@ -105,9 +106,12 @@ private:
         const Tensor normed = layer.norm_1(x, stream);
         const Tensor value = pass.needed(layer.value(normed));
         const Tensor key = pass.needed(pass.rotate_key(layer.key(normed)));
+        // One GEMM less to wait for: the queries of few rows are computed beside their keys.
+        const bool together = nn::has_few_rows(x);
+        const Tensor of_all = together ? pass.read(pass.rotate_query(layer.query(normed))) : x;
         x = pass.read(x);
         ids = pass.read_ids(ids);
-        const Tensor query = pass.rotate_read_query(layer.query(layer.norm_1(x, stream)));
+        const Tensor query = together ? of_all : pass.rotate_read_query(layer.query(layer.norm_1(x, stream)));
         return layer.finish(x, pass.attend_read(narrowing, query, key, value), stream);
     }
 
