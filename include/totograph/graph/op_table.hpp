@@ -45,7 +45,8 @@ enum class OpWork : std::uint8_t {
     each_key,           ///< Of an attention: see `detail::attention_flops`.
 };
 
-/// The first axes of the result that can be cut into rows: an element then needs its own row of each input alone.
+/// The first axes of the result that can be cut into rows: an element then needs its own row of each input alone, and
+/// of an embedding's table any.
 enum class OpRows : std::uint8_t {
     unknown,          ///< None that are known of.
     all,              ///< All axes.
@@ -145,6 +146,7 @@ inline constexpr std::array op_table{
           .least_inputs = 2,
           .most_inputs = 2,
           .dtypes = OpDTypes::f32,
+          .rows = OpRows::all,
           .picks = true},
 
     op_rows::elementwise(Op::add, "add", 2, ChainCost::instruction),

@@ -139,6 +139,7 @@ constexpr RowBytes row_bytes(const Step& step, const Kernel& kernel, Index rows,
     const bool is_reduction = kernel.kind == KernelKind::reduction;
     const bool is_store = kernel.kind == KernelKind::structural && kernel.op == Op::store;
     const bool has_own_shapes = kernel.kind == KernelKind::structural && !is_store;
+    const bool reads_table = has_own_shapes && kernel.op == Op::embedding;
     // A store at a position may write anywhere in a state.
     if (!is_store || kernel.operand_count == 1) {
         const Index begin =
@@ -149,6 +150,9 @@ constexpr RowBytes row_bytes(const Step& step, const Kernel& kernel, Index rows,
     for (int i = 0; i < (is_store ? 1 : kernel.operand_count); ++i) {  // its position, which a store has, all may read
         const auto place = static_cast<std::size_t>(i);
         const Operand& operand = kernel.operands.items[place];
+        if (reads_table && i == 0) {
+            continue;  // each row may read all of it
+        }
         const bool is_of_rows = is_reduction && i >= kernel.prologue_operands;  // read after the sum
         const Strides strides =
             is_store ? totograph::detail::broadcast_strides(operand.shape, operand.strides, kernel.iteration)
