@@ -28,6 +28,9 @@ using FewRows =
                Row<"side by side, then linear, 5 rows", ConcatenatedInput<5, 64, 48>>,
                Row<"norm and pair, k of 84, 3 rows", Gated<3, 84, 64>>,
                Row<"norm and pair, k of 1372, 9 rows", Gated<9, 1372, 64>>,
+               Row<"residual, then norm and linear, 8 rows", ResidualAndNorm<8, 64, 96, 64>>,
+               Row<"part of a residual, then norm and linear, 13 rows", ResidualAndNorm<13, 64, 96, 64, 832, true>>,
+               Row<"residual, then linear, 16 rows", ResidualAndRounding<16, 64, 96, 64>>,
                Row<"elementwise of sums, then linear, 3 rows", PointwiseOfSums<3, 64, 48>>>;
 
 /// Skinny GEMMs of 17 to 64 rows, in tiles; in bf16 some of more than 48 are computed by small tiles.
@@ -43,6 +46,9 @@ using TiledRows = std::tuple<
     Row<"norm and pair, k of 88, 18 rows", Gated<18, 88, 688>>, Row<"linear, k of 1372, 24 rows", Linear<24, 1372, 64>>,
     Row<"norm and pair in turns, k of 1372, 24 rows", Gated<24, 1372, 1384>>,
     Row<"norms and residuals, 40 rows", NormsAndResiduals<40>>,
+    Row<"residual, then norm and linear, 19 rows", ResidualAndNorm<19, 64, 96, 64>>,
+    Row<"residual, then norms and linear in turns, 24 rows", ResidualAndNorm<24, 64, 96, 11072, 1384, false, 1384>>,
+    Row<"part of a residual, then norm and linear, k of 88, 45 rows", ResidualAndNorm<45, 64, 96, 64, 832, true, 88>>,
     Row<"elementwise, then linear, 40 rows", PointwiseInput<40, 96, 64>>,
     Row<"GEMMs of two widths, 45 rows", WideAndNarrow<45, 160, 1024>>,
     Row<"GEMM, chain and operands, 50 rows", ActivatedWithOperands<50, 3072, 768>>,

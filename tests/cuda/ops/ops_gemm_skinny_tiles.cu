@@ -24,7 +24,7 @@ constexpr auto cut_of() {
         return tg::cuda::SkinnyGroup<
             At::launch.next_begins, typename tg::cuda::NormAt<At, tg::cuda::NoReduction>::type,
             tg::cuda::SkinnyMember<typename At::template KernelAt<At::launch.norms() + i>, Input, At::launch.scales[i],
-                                   At::launch.weights[i], precision>...>::cut;
+                                   At::launch.weights[i], At::launch.leaves_input, precision>...>::cut;
     }
     (std::make_integer_sequence<int, At::launch.gemms()>());
 }
@@ -46,6 +46,23 @@ static_assert(is_skinny<IntoCaches<3, 16, 768>>() && is_skinny<NormsAndResiduals
 static_assert(kernel_of<IntoCaches<3, 21, 768>, 2> == tg::cuda::GemmKernel::sm90_small);
 static_assert(is_skinny<WideAndNarrow<64, 1536, 1536>>());
 static_assert(rounds_pointwise<PointwiseInput<40, 96, 64>>());
+
+/// Whether a GEMM of a model leaves its result as bf16 to the launch behind.
+template <class Model>
+constexpr bool leaves_input() {
+    using Launches = tg::cuda::Lowering<tg::Program<Model>, true>;
+    bool result = false;
+    for (std::size_t i = 0; i < Launches::count; ++i) {
+        result = result || Launches::at(i).leaves_input;
+    }
+    return result;
+}
+static_assert(leaves_input<ResidualAndNorm<8, 64, 96, 64>>() &&
+              leaves_input<ResidualAndNorm<13, 64, 96, 64, 832, true>>() &&
+              leaves_input<ResidualAndRounding<16, 64, 96, 64>>());
+static_assert(leaves_input<ResidualAndNorm<24, 64, 96, 11072, 1384, false, 1384>>() &&
+              leaves_input<ResidualAndNorm<45, 64, 96, 64, 832, true, 88>>());
+static_assert(!leaves_input<NormsAndResiduals<3>>());
 
 }  // namespace
 

@@ -272,7 +272,7 @@ private:
         } else if constexpr (At::launch.is_sequence()) {
             launch_sequence<LoweringAt<which>, At>(launcher_, device_, call, turn.stream);
         } else if constexpr (kind == LaunchKind::skinny) {
-            launch_skinny<At, precision_at<which>>(launcher_, call, turn.stream);
+            launch_skinny<At, precision_at<which>>(launcher_, call, memory_.stored_input(), turn.stream);
         } else {
             launch_gemms<which, entry>(turn, std::make_integer_sequence<int, At::launch.gemms()>());
         }

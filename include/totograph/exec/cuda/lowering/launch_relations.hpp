@@ -4,6 +4,7 @@
 #include <cstddef>
 
 #include <totograph/exec/cuda/gemm/gemm_group.hpp>
+#include <totograph/exec/cuda/lowering/direct_epilogue.hpp>
 #include <totograph/exec/cuda/lowering/launch.hpp>
 #include <totograph/exec/cuda/lowering/step_relations.hpp>
 #include <totograph/graph/kernel.hpp>
@@ -140,6 +141,23 @@ constexpr TailFusion tail_fusion(const Launch& launch, const Launch& next) {
     const Reference& norms = step_of<Program>(next.first).output;
     return !reads<Program>(launch.first, norms) && !may_overlap<Program>(norms, made) ? TailFusion::norm
                                                                                       : TailFusion::none;
+}
+
+/// Whether skinny GEMMs read all that a skinny GEMM before them makes, and nothing else, as f32 that they round.
+template <class Program>
+constexpr bool reads_result_alone(const Launch& launch, const Launch& before) {
+    if (launch.kind != LaunchKind::skinny || before.kind != LaunchKind::skinny || before.gemms() != 1 ||
+        launch.gemm.input_is_bf16 || launch.input_moves) {
+        return false;
+    }
+    const Kernel& maker = kernel_of<Program>(before.first_gemm());
+    const Kernel& reader = kernel_of<Program>(launch.first_gemm());
+    const Reference& made = step_of<Program>(before.first_gemm()).output;
+    const auto column = static_cast<std::size_t>(maker.row_rank);
+    return is_same(step_of<Program>(launch.first_gemm()).input, made) && reader.rows() == maker.rows() &&
+           reader.k == maker.columns() && reader.input_stride == maker.columns() && maker.dtype == DType::f32 &&
+           maker.iteration.rank == maker.row_rank + 1 && maker.output_strides[column] == 1 &&
+           even_row_stride(maker, maker.output_strides) == maker.columns();
 }
 
 }  // namespace totograph::cuda::lowering_detail

@@ -58,6 +58,7 @@ struct LaunchTable {
             }
             next.residual_is_early = lowering_detail::has_early_residual<Program>(next, launch);
         }
+        table.find_left_inputs();
         return table;
     }
 
@@ -141,6 +142,25 @@ private:
             }
         }
         return false;  // what another program launched may still run
+    }
+
+    /// Finds which skinny GEMMs leave their result as bf16 to the launch behind. All that are one kernel do: the last
+    /// GEMM of a loop is one in all iterations, whatever stands behind the loop.
+    constexpr void find_left_inputs() {
+        constexpr Index least_rows = compiled_thresholds.skinny_least_m_of_left_inputs;
+        const auto kernel_of_gemm = [](const Launch& launch) {
+            return launch.kernels[static_cast<std::size_t>(launch.norms())];
+        };
+        for (std::size_t i = 1; streams && i < count; ++i) {
+            Launch& launch = launches[i];
+            launch.takes_input =
+                launch.gemm.m >= least_rows && lowering_detail::reads_result_alone<Program>(launch, launches[i - 1]);
+            for (std::size_t j = 0; launch.takes_input && j < count; ++j) {
+                Launch& other = launches[j];
+                other.leaves_input = other.leaves_input || (other.kind == LaunchKind::skinny && other.gemms() == 1 &&
+                                                            kernel_of_gemm(other) == kernel_of_gemm(launches[i - 1]));
+            }
+        }
     }
 
     /// Marks how one step uses intermediates: `wanted` are those that something reads that would round them anyway,

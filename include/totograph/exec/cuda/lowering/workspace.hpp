@@ -19,7 +19,7 @@
 
 namespace totograph::cuda {
 
-/// What GEMMs that are not skinny need beside a program's own memory: room for the largest of each.
+/// What GEMMs need beside a program's own memory: room for the largest of each.
 struct Workspace {
     std::size_t accumulators = 0;  ///< Bytes for what cuBLASLt computes and a chain goes on with.
     std::size_t inputs = 0;        ///< Bytes for inputs as bf16.
@@ -34,16 +34,19 @@ constexpr void add_workspace(Workspace& workspace) {
     using Lowered = Lowering<Program, is_bf16>;
     for (std::size_t i = 0; i < Lowered::count; ++i) {
         const Launch& launch = Lowered::at(i);
-        if (launch.kind != LaunchKind::gemm) {
+        if (launch.kind != LaunchKind::gemm && !launch.takes_input) {
             continue;
         }
         const Kernel& kernel = lowering_detail::kernel_of<Program>(launch.first_gemm());
+        const auto inputs = static_cast<std::size_t>(kernel.rows() * kernel.k) * sizeof(BFloat16);
+        workspace.inputs = std::max(workspace.inputs, aligned_size(is_bf16 ? inputs : 0));
+        if (launch.kind == LaunchKind::skinny) {
+            continue;
+        }
         const auto accumulators = static_cast<std::size_t>(kernel.rows() * accumulator_columns<Program>(launch)) *
                                   (is_bf16 ? sizeof(BFloat16) : sizeof(float));
-        const auto inputs = static_cast<std::size_t>(kernel.rows() * kernel.k) * sizeof(BFloat16);
         workspace.accumulators =
             std::max(workspace.accumulators, aligned_size(launch.direct.is_possible ? 0 : accumulators));
-        workspace.inputs = std::max(workspace.inputs, aligned_size(is_bf16 ? inputs : 0));
         const bool leaves_norm = tiles_have_tail(launch.gemm) && launch.gemm.tail == TailFusion::norm;
         const auto squares =
             static_cast<std::size_t>(kernel.rows() * divide_rounding_up(kernel.columns(), Index{squared_columns}));

@@ -65,7 +65,7 @@ TOTOGRAPH_CUDA_INLINE std::string LaunchWords::extra() const {
     switch (choice.kernel) {
         case GemmKernel::none:
         case GemmKernel::skinny:
-        case GemmKernel::skinny_tiles: return {};
+        case GemmKernel::skinny_tiles: return launch.leaves_input ? "bf16 input of the next launch, too" : "";
         case GemmKernel::tf32_parts:
         case GemmKernel::cublaslt:
             return before + (launch.direct.is_possible  ? "epilogue inside"

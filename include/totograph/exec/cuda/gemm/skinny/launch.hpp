@@ -26,9 +26,9 @@ struct SkinnyGroup {
 
     static constexpr bool norm_has_operands = skinny_detail::norm_has_operands<Reduction>;
 
-    /// Of each GEMM, and of the norm where it has operands.
     struct Calls {
-        KernelCall call[count + (norm_has_operands ? 1 : 0)];
+        KernelCall call[count + (norm_has_operands ? 1 : 0)];  ///< Of each GEMM, and of the norm where it has operands.
+        BFloat16* stored_input;                                ///< What the launch behind reads as bf16.
     };
 
 private:
@@ -132,10 +132,10 @@ public:
             if (block >= 0 && block < own) {
                 const KernelCall& norm_call = calls.call[norm_has_operands ? count : index];
                 if constexpr (is_tiled) {
-                    SkinnyTilesBlock<Member, Reduction, cut.groups, cut.turns>::run(calls.call[index], norm_call, block,
-                                                                                    memory);
+                    SkinnyTilesBlock<Member, Reduction, cut.groups, cut.turns>::run(calls.call[index], norm_call,
+                                                                                    calls.stored_input, block, memory);
                 } else {
-                    SkinnyBlock<Member, Reduction, next>::run(calls.call[index], norm_call, block);
+                    SkinnyBlock<Member, Reduction, next>::run(calls.call[index], norm_call, calls.stored_input, block);
                 }
             }
             block -= own;

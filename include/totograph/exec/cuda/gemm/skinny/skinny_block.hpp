@@ -28,8 +28,9 @@ struct NoReduction {};
 /// @tparam InputType   how its input is stored: float or BFloat16
 /// @tparam scale       the operand of its chain that is the norm of its input; -1 when there is no norm
 /// @tparam weights     a bit for each operand of its chain that is a weight, which nothing in a graph writes
+/// @tparam leaves      whether it stores its result as bf16, too
 /// @tparam arithmetic  how it multiplies
-template <class KernelType, class InputType, int scale, unsigned weights, Precision arithmetic>
+template <class KernelType, class InputType, int scale, unsigned weights, bool leaves, Precision arithmetic>
 struct SkinnyMember {
     using K = KernelType;
     using Input = InputType;
@@ -38,6 +39,7 @@ struct SkinnyMember {
     static constexpr int scale_operand = scale;
     static constexpr unsigned weight_operands = weights;
     static constexpr unsigned scale_bit = scale < 0 ? 0U : 1U << scale;
+    static constexpr bool leaves_input = leaves;
 };
 
 namespace skinny_detail {
@@ -151,6 +153,31 @@ __device__ __forceinline__ auto run_epilogue(const KernelCall& norm_call, const 
         }
     }
     return stored_as<Output<K>>(run_chain<Epilogue<K>, lanes>(values));
+}
+
+/// Adds the squares of what a lane has of a row to `sums`, in turns.
+template <class Input, int lanes, int count>
+__device__ __forceinline__ void add_squares(const Pack<Input, lanes>& row, float (&sums)[count]) {
+#pragma unroll
+    for (int i = 0; i < lanes; ++i) {
+        const auto value = static_cast<float>(row.lane[i]);
+        sums[i % count] += value * value;
+    }
+}
+
+/// Stores some neighbours of a result: where it lies, and where the launch behind reads it as bf16.
+/// @param column  of the first one, of `columns`
+template <class Member, int lanes, class Place>
+__device__ __forceinline__ void store_result(const Pack<Output<typename Member::K>, lanes>& result,
+                                             Output<typename Member::K>* out, const Place& place, int row, int column,
+                                             BFloat16* stored) {
+    using K = typename Member::K;
+    store_pack<inner_stride<K>(K::kernel.output_strides), K::is_aligned>(out + offset_of<K, StridesOfOutput<K>>(place),
+                                                                         result);
+    if constexpr (Member::leaves_input) {
+        constexpr auto columns = static_cast<int>(K::kernel.columns());
+        store_pack<1, true>(stored + row * columns + column, stored_as<BFloat16>(result));
+    }
 }
 
 }  // namespace skinny_detail

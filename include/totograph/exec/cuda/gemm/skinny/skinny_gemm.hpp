@@ -37,8 +37,6 @@ class SkinnyBlock {
     static constexpr auto rows = static_cast<int>(K::kernel.rows());
     static constexpr auto columns = static_cast<int>(K::kernel.columns());
     static constexpr bool has_reduction = !std::is_same_v<Reduction, NoReduction>;
-    static_assert(!has_reduction || std::is_same_v<Input, float>,
-                  "totograph: a norm is of inputs that are stored as f32.");
     /// Eights of rows that the instruction takes.
     static constexpr int halves = rows > 8 ? 2 : 1;
     /// Whether a lane multiplies one column, and not the tensor cores.
@@ -69,7 +67,8 @@ public:
     static constexpr int operand_registers =
         static_cast<int>((sizeof(skinny_detail::Weights<Member, 1>) + sizeof(Inputs)) / sizeof(std::uint32_t));
 
-    static __device__ void run(const KernelCall& call, const KernelCall& norm_call, int block) {
+    /// @param stored  where the launch behind reads its input as bf16
+    static __device__ void run(const KernelCall& call, const KernelCall& norm_call, BFloat16* stored, int block) {
         __shared__ Partial partial;
         __shared__ Squares squares;
         const ThreadPlace thread;
@@ -107,8 +106,7 @@ public:
             const auto total_of = [&](int factor) { return sum_of_warps(partial, factor, own_row, own_column); };
             const auto result = skinny_detail::run_epilogue<Member, Reduction, lanes>(norm_call, call.report, values,
                                                                                       own_row, total_of, squares);
-            store_pack<inner_stride<K>(K::kernel.output_strides), K::is_aligned>(
-                out + offset_of<K, StridesOfOutput<K>>(place), result);
+            skinny_detail::store_result<Member>(result, out, place, own_row, block * skinny_n + own_column, stored);
         }
     }
 
@@ -140,10 +138,7 @@ private:
             if constexpr (has_reduction) {
 #pragma unroll
                 for (int half = 0; half < halves; ++half) {
-#pragma unroll
-                    for (int i = 0; i < Chunks::lane_k; ++i) {
-                        square[half][i % 2] += x[j][half].lane[i] * x[j][half].lane[i];
-                    }
+                    skinny_detail::add_squares(x[j][half], square[half]);
                 }
             }
             if constexpr (has_column_a_lane) {

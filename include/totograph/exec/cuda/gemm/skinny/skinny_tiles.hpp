@@ -42,8 +42,6 @@ class SkinnyTilesBlock {
     static constexpr auto rows = static_cast<int>(K::kernel.rows());
     static constexpr auto columns = static_cast<int>(K::kernel.columns());
     static constexpr bool has_reduction = !std::is_same_v<Reduction, NoReduction>;
-    static_assert(!has_reduction || std::is_same_v<Input, float>,
-                  "totograph: a norm is of inputs that are stored as f32.");
 
     static constexpr int lanes = Tiles::lanes;
     static constexpr int rows_per_thread = Tiles::rows_per_thread;
@@ -68,7 +66,9 @@ class SkinnyTilesBlock {
     };
 
 public:
-    static __device__ void run(const KernelCall& call, const KernelCall& norm_call, int block, std::byte* memory) {
+    /// @param stored  where the launch behind reads its input as bf16
+    static __device__ void run(const KernelCall& call, const KernelCall& norm_call, BFloat16* stored, int block,
+                               std::byte* memory) {
         auto& shared = *reinterpret_cast<Tiles*>(memory);
         const ThreadPlace thread;
         int first_column = block * turns * Tiles::columns;
@@ -112,7 +112,7 @@ public:
                 if (!results.exists(i)) {
                     break;
                 }
-                finish(norm_call, results, i, first_column, values[i], found, out);
+                finish(norm_call, results, i, first_column, values[i], found, out, stored);
             }
             if (!goes_on) {
                 break;
@@ -263,9 +263,10 @@ private:
 
     static __device__ __forceinline__ void add_squares(const InputPack (&x)[2], float (&square)[2]) {
 #pragma unroll
-        for (int i = 0; i < Chunks::lane_k; ++i) {
-            square[0] += x[0].lane[i] * x[0].lane[i];
-            square[1] += x[1].lane[i] * x[1].lane[i];
+        for (int half = 0; half < 2; ++half) {
+            float sum[1] = {square[half]};
+            skinny_detail::add_squares(x[half], sum);
+            square[half] = sum[0];
         }
     }
 
@@ -314,8 +315,8 @@ private:
 
     /// Makes the `i`th result of a thread.
     static __device__ __forceinline__ void finish(const KernelCall& norm_call, const Results& results, int i,
-                                                  int first_column, Values& values, const Turn& shared,
-                                                  Output<K>* out) {
+                                                  int first_column, Values& values, const Turn& shared, Output<K>* out,
+                                                  BFloat16* stored) {
         const int row = results.row(i);
         const auto total_of = [&](int factor) {
             Pack<float, lanes> parts[warps];
@@ -332,8 +333,8 @@ private:
         };
         const auto result = skinny_detail::run_epilogue<Member, Reduction, lanes>(norm_call, Positions(), values, row,
                                                                                   total_of, shared.squares);
-        store_pack<inner_stride<K>(K::kernel.output_strides), K::is_aligned>(
-            out + offset_of<K, StridesOfOutput<K>>(place_at(row, first_column + results.column)), result);
+        const int column = first_column + results.column;
+        skinny_detail::store_result<Member>(result, out, place_at(row, column), row, column, stored);
     }
 };
 
