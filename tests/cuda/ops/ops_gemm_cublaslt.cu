@@ -11,16 +11,19 @@ static_assert(!is_skinny<Gated<65, 512, 1024>>() && !runs_on_sm90<Gated<527, 192
 static_assert(rounds_pointwise<PointwiseInput<300, 64, 48>>());
 static_assert(rounds_pointwise<PointwiseOfSums<100, 64, 48>>() && rounds_pointwise<PointwiseOfSums<600, 64, 48>>());
 
-/// Whether tf32 parts compute the first GEMM of a model in f32, on an H100 or H200.
-template <class Model>
-constexpr bool takes_parts = tg::cuda::select_f32_gemm(tg::cuda::LaunchAt<tg::Program<Model>, false, 0>::launch.gemm,
-                                                       tg::cuda::traits_of(90))
-                                 .kernel
-                             == tg::cuda::GemmKernel::tf32_parts;
-// Rows, columns and k that no tile divides, with a residual; wide tiles; and too few of them.
-static_assert(takes_parts<Residual<611, 296, 424>> && takes_parts<ActivatedWithOperands<1101, 320, 6144>>);
-static_assert(takes_parts<Residual<611, 1048, 768>> && takes_parts<LinearOfPart<700, 72, 40, 744>>);
-static_assert(!takes_parts<Residual<300, 512, 768>>);
+/// Which kernel computes the GEMMs of a launch of a model in f32, on an H100 or H200.
+template <class Model, std::size_t launch = 0>
+constexpr tg::cuda::GemmKernel in_f32 =
+    tg::cuda::select_f32_gemm(tg::cuda::LaunchAt<tg::Program<Model>, false, launch>::launch.gemm,
+                              tg::cuda::traits_of(90))
+        .kernel;
+using enum tg::cuda::GemmKernel;
+// Rows, columns and k that no tile divides, with a residual; a part of each row; and too few tiles.
+static_assert(in_f32<Residual<611, 296, 424>> == tf32_parts && in_f32<Residual<611, 1048, 768>> == tf32_parts);
+static_assert(in_f32<LinearOfPart<700, 72, 40, 744>> == tf32_parts && in_f32<Residual<300, 512, 768>> == cublaslt);
+// Wide tiles with their chain; pairs of GEMMs.
+static_assert(in_f32<ActivatedWithOperands<1101, 320, 6144>> == tf32_parts_chain);
+static_assert(in_f32<Gated<611, 296, 1400>, 1> == tf32_parts_chain);
 
 static_assert(LaunchOf<PointwiseInput<300, 64, 48>>::launch.kind == tg::cuda::LaunchKind::step);
 static_assert(LaunchOf<PointwiseOfSums<100, 64, 48>>::launch.kind == tg::cuda::LaunchKind::rows);

@@ -63,14 +63,16 @@ using CublasLtRows =
                Row<"linear, 300 rows", Linear<300, 768, 768>>, Row<"norm and pair, 300 rows", Gated<300, 512, 1024>>,
                Row<"bias and residual, 300 rows", Residual<300, 512, 768>>,
                Row<"bias and residual, k of 296, 611 rows", Residual<611, 296, 424>>,
+               Row<"bias and residual, k of 1048, 611 rows", Residual<611, 1048, 768>>,
+               Row<"linear of a part, 700 rows", LinearOfPart<700, 72, 40, 744>>,
+               Row<"norm and pair, k of 296, 611 rows", Gated<611, 296, 1400>>,
+               Row<"rotated into caches, 1,500 rows", IntoCaches<250, 6, 1024, 832>>,
                Row<"elementwise, then linear, 300 rows", PointwiseInput<300, 64, 48>>,
                Row<"side by side, then linear, 300 rows", ConcatenatedInput<300, 64, 48>>,
                Row<"norm and pair, 527 rows", Gated<527, 192, 384>>,
                Row<"elementwise of sums, then linear, 600 rows", PointwiseOfSums<600, 64, 48>>,
                Row<"GEMM and chain, 700 rows", Activated<700, 192, 512>>,
                Row<"GEMM, chain and operands, 701 rows", ActivatedWithOperands<701, 192, 512>>,
-               Row<"bias and residual, k of 1048, 611 rows", Residual<611, 1048, 768>>,
-               Row<"linear of a part, 700 rows", LinearOfPart<700, 72, 40, 744>>,
                Row<"draws from GEMMs, shared mixtures", DrawnGemms<1, 24>>,
                Row<"draws from GEMMs, a mixture each", DrawnGemms<DrawnGemms<1, 1>::samples, 5>>>;
 

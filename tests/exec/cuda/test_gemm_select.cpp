@@ -416,6 +416,29 @@ TEST_CASE("many rows in f32 are multiplied as tf32 parts") {
     GemmGroup odd = exact(400, 256, 768);
     odd.is_aligned = false;
     CHECK(select_f32_gemm(odd, h200).kernel == GemmKernel::cublaslt);
+    // The chain behind wide tiles is in the same kernel: of 80 of them, in rows that lie next to each other, unless it
+    // is a residual or a bias alone, or too long.
+    const auto chain_of = [](Index m, const GemmMember& member) {
+        GemmGroup group = group_of(m, 768, member);
+        group.is_bf16 = false;
+        group.input_is_bf16 = false;
+        group.input_is_dense = true;
+        return group;
+    };
+    const GemmGroup with_chain = chain_of(1280, gated(512));
+    CHECK(select_f32_gemm(with_chain, h200).kernel == GemmKernel::tf32_parts_chain);
+    CHECK(select_f32_gemm(with_chain, h200, false).kernel == GemmKernel::cublaslt);
+    CHECK(select_f32_gemm(with_chain, traits_of(86)).kernel == GemmKernel::cublaslt);
+    CHECK(select_f32_gemm(chain_of(1152, gated(512)), h200).kernel == GemmKernel::tf32_parts);
+    GemmGroup other = with_chain;
+    other.input_is_dense = false;
+    CHECK(select_f32_gemm(other, h200).kernel == GemmKernel::tf32_parts);
+    other = with_chain;
+    other.is_direct = true;
+    CHECK(select_f32_gemm(other, h200).kernel == GemmKernel::tf32_parts);
+    other = with_chain;
+    other.members[0].epilogue.is_short = false;
+    CHECK(select_f32_gemm(other, h200).kernel == GemmKernel::tf32_parts);
     // Where there is no `wgmma`.
     CHECK(select_f32_gemm(exact(400, 256, 768), traits_of(86)).kernel == GemmKernel::cublaslt);
     CHECK(kernel_for(exact(400, 256, 768)) == GemmKernel::cublaslt);

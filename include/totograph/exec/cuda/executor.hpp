@@ -20,6 +20,7 @@
 #include <totograph/exec/cuda/gemm/sm90/small_launch.hpp>
 #include <totograph/exec/cuda/gemm/sm90/tile_launch.hpp>
 #include <totograph/exec/cuda/gemm/sm90/wave_launch.hpp>
+#include <totograph/exec/cuda/gemm/tf32_parts/chain_launch.hpp>
 #include <totograph/exec/cuda/gemm/tf32_parts/launch.hpp>
 #include <totograph/exec/cuda/kernels/kernel_call.hpp>
 #include <totograph/exec/cuda/kernels/mixture_draw.hpp>
@@ -314,6 +315,13 @@ private:
                 } else {
                     return launch_sm90_small<At>(launcher_, operands, turn.stream);
                 }
+            }
+        }
+        if constexpr (precision_at<which> == Precision::f32 && is_compiled(GemmKernel::tf32_parts_chain, group)) {
+            if (choice.kernel == GemmKernel::tf32_parts_chain) {
+                return launch_tf32_parts_chain<At>(launcher_, device_,
+                                                   {input, {weight(gemm + i)...}, {call(gemm + i)...}, call(first), {}},
+                                                   turn.stream);
             }
         }
         if constexpr (is_compiled(GemmKernel::sm90_cluster, group)) {

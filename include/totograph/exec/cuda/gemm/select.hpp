@@ -17,10 +17,11 @@
 namespace totograph::cuda {
 
 enum class GemmKernel : std::uint8_t {
-    none,          ///< The launch has no GEMM.
-    skinny,        ///< Up to 16 rows: blocks stream their weights; norm and epilogue run in the same kernel.
-    skinny_tiles,  ///< Up to 64 rows, likewise: all rows travel to each block.
-    tf32_parts,    ///< Many rows in f32: three products of tf32 parts; what follows is as with cuBLASLt.
+    none,              ///< The launch has no GEMM.
+    skinny,            ///< Up to 16 rows: blocks stream their weights; norm and epilogue run in the same kernel.
+    skinny_tiles,      ///< Up to 64 rows, likewise: all rows travel to each block.
+    tf32_parts,        ///< Many rows in f32: three products of tf32 parts; what follows is as with cuBLASLt.
+    tf32_parts_chain,  ///< The same where the epilogue is inside.
     cublaslt,      ///< cuBLASLt; the epilogue is inside where it is a bias and a residual, else in a kernel after it.
     sm90,          ///< `wgmma` on tiles; the epilogue of a tile runs beside the GEMM of the next one.
     sm90_small,    ///< `wgmma` on small tiles, one a block, of some hundred rows; the epilogue is inside.
@@ -34,7 +35,8 @@ constexpr const char* name(GemmKernel kernel) {
         case GemmKernel::none: return "none";
         case GemmKernel::skinny: return "skinny";
         case GemmKernel::skinny_tiles: return "skinny tiles";
-        case GemmKernel::tf32_parts: return "tf32 parts";
+        case GemmKernel::tf32_parts:
+        case GemmKernel::tf32_parts_chain: return "tf32 parts";
         case GemmKernel::cublaslt: return "cuBLASLt";
         case GemmKernel::sm90: return "sm90";
         case GemmKernel::sm90_small: return "sm90 small";
@@ -228,6 +230,23 @@ constexpr bool fits_tf32_parts(const GemmGroup& group, const GemmThresholds& lim
                                                    : limits.tf32_parts_least_tiles_of_long_k);
 }
 
+/// Whether the chains of such a group run in the same kernel. Of fewer tiles narrow ones are faster, behind which
+/// another kernel computes the chain.
+constexpr bool fits_tf32_parts_chain(const GemmGroup& group, const GemmThresholds& limits) {
+    constexpr int most_large = 2;
+    Index column_tiles = 0;
+    for (int i = 0; i < group.count; ++i) {
+        const GemmMember& member = group.members[static_cast<std::size_t>(i)];
+        column_tiles += divide_rounding_up(member.n, Index{Tf32PartsTile::wide} / member.accumulators);
+    }
+    return fits_tf32_parts(group, limits) && !group.is_direct && !group.feeds_draws && group.input_is_dense &&
+           group.all([](const GemmMember& member) {
+               return member.accumulators <= 2 && member.is_packed && member.epilogue.is_short &&
+                      member.epilogue.large <= most_large;
+           }) &&
+           divide_rounding_up(group.m, Index{Tf32PartsTile::wide}) * column_tiles >= Tf32PartsTile::fewest_wide;
+}
+
 /// Whether a group is one for tiles of the `sm90_wave` kernel, in bf16 or in tf32, and pays on a device that it fills.
 constexpr bool fits_waves(const GemmGroup& group, const GemmThresholds& limits) {
     constexpr int most_large = 2;
@@ -293,6 +312,7 @@ constexpr bool is_compiled(GemmKernel kernel, const GemmGroup& group) {
         case GemmKernel::skinny: return group.count > 0 && group.is_skinny && group.m <= SkinnyTile::m;
         case GemmKernel::skinny_tiles: return group.count > 0 && group.is_skinny && group.m > SkinnyTile::m;
         case GemmKernel::tf32_parts: return fits_tf32_parts(group, compiled_thresholds);
+        case GemmKernel::tf32_parts_chain: return fits_tf32_parts_chain(group, compiled_thresholds);
         case GemmKernel::cublaslt: return group.count > 0 && !group.is_skinny;
         case GemmKernel::sm90:
         case GemmKernel::sm90_small:
@@ -364,7 +384,8 @@ constexpr GemmChoice select_f32_gemm(const GemmGroup& group, const DeviceTraits&
     GemmChoice choice = select_gemm(group, {}, device, fuses);
     if (fuses && choice.kernel == GemmKernel::cublaslt && is_compiled(GemmKernel::tf32_parts, group) &&
         device.has_wgmma && fits_tf32_parts(group, thresholds_of(device.architecture()))) {
-        choice.kernel = GemmKernel::tf32_parts;
+        choice.kernel =
+            is_compiled(GemmKernel::tf32_parts_chain, group) ? GemmKernel::tf32_parts_chain : GemmKernel::tf32_parts;
     }
     return choice;
 }

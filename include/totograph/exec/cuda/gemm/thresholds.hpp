@@ -76,9 +76,9 @@ struct GemmThresholds {
     /// Tiles of `tf32_parts` that it takes at least, narrow ones: of fewer, cuBLASLt splits k (400 rows, k of 512, n of
     /// 256: 11 us for 10).
     Index tf32_parts_least_tiles;
-    /// k from which it takes more of them, and how many: with k of 4,096 and n of 768 640 rows, of 120 tiles, take 71 us
-    /// for 98; with k of 3,072 448 rows, of 84, as long as by cuBLASLt, and with k of 2,736 512 rows and n of 512, of
-    /// 64, 48 for 39.
+    /// k from which it takes more of them, and how many: with k of 4,096 and n of 768 640 rows, of 120 tiles, take 71
+    /// us for 98; with k of 3,072 448 rows, of 84, as long as by cuBLASLt, and with k of 2,736 512 rows and n of 512,
+    /// of 64, 48 for 39.
     Index tf32_parts_long_k;
     Index tf32_parts_least_tiles_of_long_k;
 };

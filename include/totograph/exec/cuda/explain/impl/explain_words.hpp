@@ -63,7 +63,7 @@ TOTOGRAPH_CUDA_INLINE std::string LaunchWords::extra() const {
                                                                           : "bf16 input in a kernel before, "
                                                      : "";
     switch (choice.kernel) {
-        case GemmKernel::none:
+        case GemmKernel::none: return {};
         case GemmKernel::skinny:
         case GemmKernel::skinny_tiles: return launch.leaves_input ? "bf16 input of the next launch, too" : "";
         case GemmKernel::tf32_parts:
@@ -71,6 +71,7 @@ TOTOGRAPH_CUDA_INLINE std::string LaunchWords::extra() const {
             return before + (launch.direct.is_possible  ? "epilogue inside"
                              : launch.draws.is_possible ? "epilogue where draws need it"
                                                         : "epilogue in a kernel after");
+        case GemmKernel::tf32_parts_chain: return "epilogue inside";
         case GemmKernel::sm90: return before + "epilogue of a tile beside the next tile";
         case GemmKernel::sm90_small:
         case GemmKernel::sm90_wave:
