@@ -139,7 +139,7 @@ constexpr StepFacts facts_of(const Kernel& kernel, DType storage = DType::f32) {
     }
     facts.flops = results * detail::working_instructions(kernel.chain);
     if (kernel.kind == KernelKind::gemm) {
-        const Index input = kernel.input_stride == 0 ? kernel.k : kernel.rows() * kernel.k;
+        const Index input = kernel.rows() * kernel.k;
         const Index weight = kernel.columns() * kernel.k * kernel.accumulators;
         facts.flops += 2 * kernel.rows() * weight;
         facts.bytes_read +=

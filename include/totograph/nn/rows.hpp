@@ -7,7 +7,8 @@
 
 namespace totograph::nn {
 
-/// Whether x has so few rows that a GEMM of all takes about as long as of some: it is bound by reading its weights.
+/// Whether x has so few rows that a device multiplies all of them in about the time of some: it is bound by reading the
+/// weights. A processor takes up to 1% of a forecast longer.
 constexpr bool has_few_rows(Tensor x) {
     constexpr Index few = 64;
     return x.shape().size() <= few * x.extent(-1);

@@ -24,7 +24,7 @@ constexpr auto cut_of() {
         return tg::cuda::SkinnyGroup<
             At::launch.next_begins, typename tg::cuda::NormAt<At, tg::cuda::NoReduction>::type,
             tg::cuda::SkinnyMember<typename At::template KernelAt<At::launch.norms() + i>, Input, At::launch.scales[i],
-                                   At::launch.weights[i], At::launch.leaves_input, precision>...>::cut;
+                                   At::launch.weights[i], At::launch.leaves_bf16, precision>...>::cut;
     }
     (std::make_integer_sequence<int, At::launch.gemms()>());
 }
@@ -49,20 +49,20 @@ static_assert(rounds_pointwise<PointwiseInput<40, 96, 64>>());
 
 /// Whether a GEMM of a model leaves its result as bf16 to the launch behind.
 template <class Model>
-constexpr bool leaves_input() {
+constexpr bool leaves_bf16() {
     using Launches = tg::cuda::Lowering<tg::Program<Model>, true>;
     bool result = false;
     for (std::size_t i = 0; i < Launches::count; ++i) {
-        result = result || Launches::at(i).leaves_input;
+        result = result || Launches::at(i).leaves_bf16;
     }
     return result;
 }
-static_assert(leaves_input<ResidualAndNorm<8, 64, 96, 64>>() &&
-              leaves_input<ResidualAndNorm<13, 64, 96, 64, 832, true>>() &&
-              leaves_input<ResidualAndRounding<16, 64, 96, 64>>());
-static_assert(leaves_input<ResidualAndNorm<24, 64, 96, 11072, 1384, false, 1384>>() &&
-              leaves_input<ResidualAndNorm<45, 64, 96, 64, 832, true, 88>>());
-static_assert(!leaves_input<NormsAndResiduals<3>>());
+static_assert(leaves_bf16<ResidualAndNorm<8, 64, 96, 64>>() &&
+              leaves_bf16<ResidualAndNorm<13, 64, 96, 64, 832, true>>() &&
+              leaves_bf16<ResidualAndRounding<16, 64, 96, 64>>());
+static_assert(leaves_bf16<ResidualAndNorm<24, 64, 96, 11072, 1384, false, 1384>>() &&
+              leaves_bf16<ResidualAndNorm<45, 64, 96, 64, 832, true, 88>>());
+static_assert(!leaves_bf16<NormsAndResiduals<3>>());
 
 }  // namespace
 

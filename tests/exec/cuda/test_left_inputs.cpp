@@ -21,7 +21,7 @@ using namespace totograph::cuda;
 namespace {
 
 constexpr Index width = 64;
-constexpr Index fewest = compiled_thresholds.skinny_least_m_of_left_inputs;
+constexpr Index fewest = compiled_thresholds.skinny_least_m_to_leave_bf16;
 
 constexpr Tensor norm(Tensor x) {
     return x * rsqrt(mean(x * x) + 1e-5);
@@ -56,6 +56,37 @@ struct AddsToStream {
     }
 };
 
+/// Layers of one GEMM that adds to the stream, after a norm or without one; in a loop or not. Each could take what the
+/// one before leaves, and leave its own there.
+template <bool has_norm, bool is_loop>
+struct LayersOfOneGemm {
+    static constexpr void record(Recorder& r) {
+        const auto layer = [&](Tensor x, LayerIndex number) {
+            const Tensor added = linear(has_norm ? norm(x) : x, r.weight("layers.{}.w", {width, width}, number));
+            return x + (has_norm ? added : tanh(added));
+        };
+        Tensor x = r.state("x", {8, width});
+        if (is_loop) {
+            x = repeat(13, x, layer);
+        } else {
+            for (int i = 0; i < 4; ++i) {
+                x = layer(x, i);
+            }
+        }
+        r.store(r.state("y", {8, width}), linear(norm(x), r.weight("last", {width, width})));
+    }
+};
+
+template <class Model>
+constexpr bool any_takes_and_leaves() {
+    using Launches = Lowering<LoweredProgram<Program<Model>, true>, true>;
+    bool any = false;
+    for (std::size_t i = 0; i < Launches::count; ++i) {
+        any = any || (Launches::at(i).takes_bf16 && Launches::at(i).leaves_bf16);
+    }
+    return any;
+}
+
 /// The number of the GEMM that leaves its result, where the launch behind it, and no other one, takes that; -1 where
 /// none does.
 template <class Model, bool streams = true>
@@ -63,8 +94,8 @@ constexpr int leaving() {
     using Launches = Lowering<Program<Model>, streams>;
     int found = -1;
     for (std::size_t i = 0; i < Launches::count; ++i) {
-        const bool is_left = i > 0 && Launches::at(i - 1).leaves_input;
-        if (Launches::at(i).takes_input != is_left) {
+        const bool is_left = i > 0 && Launches::at(i - 1).leaves_bf16;
+        if (Launches::at(i).takes_bf16 != is_left) {
             return -2;
         }
         found = is_left ? static_cast<int>(i) - 1 : found;
@@ -87,8 +118,16 @@ TEST_CASE("a GEMM of few rows leaves nothing where that does not pay, or is not 
     CHECK(leaving<AddsToStream<8, Reader::other_steps>>() == -1);
     CHECK(leaving<AddsToStream<8, Reader::part>>() == -1);
     CHECK(leaving<AddsToStream<8, Reader::many_rows>>() == -1);
-    // That is for tiles of more rows, which leave the norm's sums, too.
+    // Of more rows there are tiles, which leave the norm's sums, too.
     CHECK(leaving<AddsToStream<200, Reader::norm>>() == -1);
+}
+
+TEST_CASE("no GEMM writes where its other blocks still read") {
+    CHECK_FALSE(any_takes_and_leaves<LayersOfOneGemm<false, false>>());
+    CHECK_FALSE(any_takes_and_leaves<LayersOfOneGemm<true, false>>());
+    CHECK_FALSE(any_takes_and_leaves<LayersOfOneGemm<false, true>>());
+    CHECK_FALSE(any_takes_and_leaves<LayersOfOneGemm<true, true>>());
+    CHECK_FALSE(any_takes_and_leaves<loop_models::Stack<12, 8>>());
 }
 
 TEST_CASE("the last GEMM of a loop leaves its result in all iterations, and the first layer takes none") {
@@ -97,9 +136,9 @@ TEST_CASE("the last GEMM of a loop leaves its result in all iterations, and the 
     const LoopPart& part = Launches::loops[0].steps;
     REQUIRE(part.count > 1);
     const auto at = [](int launch) -> const Launch& { return Launches::at(static_cast<std::size_t>(launch)); };
-    CHECK_FALSE(at(0).takes_input);
-    CHECK(at(part.first).takes_input);
-    CHECK(at(part.first - 1).leaves_input);
-    CHECK(at(part.first + part.count - 1).leaves_input);
-    CHECK(at(static_cast<int>(Launches::count) - 1).leaves_input);  // the same kernel, though nothing is behind it
+    CHECK_FALSE(at(0).takes_bf16);
+    CHECK(at(part.first).takes_bf16);
+    CHECK(at(part.first - 1).leaves_bf16);
+    CHECK(at(part.first + part.count - 1).leaves_bf16);
+    CHECK(at(static_cast<int>(Launches::count) - 1).leaves_bf16);  // the same kernel, though nothing is behind it
 }

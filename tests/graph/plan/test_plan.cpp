@@ -154,6 +154,39 @@ struct Parts {
     }
 };
 
+/// Two GEMMs, rows of weights put behind the result of the second, and a third; and, of layers, the same in each.
+struct RowsOfWeights {
+    static constexpr void record(Recorder& r) { r.store(r.state("y", {6, 8}), record(r, 4)); }
+
+    static constexpr Tensor record(Recorder& r, Index rows) {
+        const Tensor hidden = silu(linear(r.state("x", {rows, 8}), r.weight("in", {8, 8})));
+        const Tensor more = expand(r.weight("row", {1, 8}) * 0.5, {2, 8});
+        Tensor x = concatenate(linear(hidden, r.weight("embed", {8, 8})), more, 0);
+        x = repeat(5, x, [&](Tensor input, LayerIndex layer) {
+            const Tensor other = expand(r.weight("layers.{}.row", {1, 8}, layer), {2, 8});
+            const Tensor body = silu(linear(slice(input, 0, 0, rows), r.weight("layers.{}.w", {8, 8}, layer)));
+            return concatenate(body, other, 0);
+        });
+        return linear(x, r.weight("out", {8, 8}));
+    }
+};
+
+/// Rows of weights behind more rows than are worth it.
+struct ManyRowsOfWeights {
+    static constexpr Index rows = 40000;
+    static constexpr void record(Recorder& r) {
+        r.store(r.state("y", {rows + 2, 8}), linear(RowsOfWeights::record(r, rows), r.weight("last", {8, 8})));
+    }
+};
+
+/// A GEMM of one row that stands for several.
+struct LinearOfExpanded {
+    static constexpr void record(Recorder& r) {
+        const Tensor x = expand(r.state("x", {1, 8}), {6, 8});
+        r.store(r.state("y", {6, 8}), tanh(linear(x, r.weight("w", {8, 8}))));
+    }
+};
+
 }  // namespace
 
 TEST_CASE("plans of Toto's programs") {
@@ -230,4 +263,36 @@ TEST_CASE("parts of a concatenation are written in place") {
     CHECK(count_steps(planned, KernelKind::gemm) == 6);
     // A copy of the input, the product of the softmax, and what reads the third GEMM twice.
     CHECK(count_steps(planned, KernelKind::pointwise) == 3);
+}
+
+TEST_CASE("rows of weights are put into a concatenation before the first GEMM, but not into those of layers") {
+    const Planned planned = plan_of<RowsOfWeights>();
+    check_plan(planned);
+    const auto& steps = planned.plan.steps;
+    const auto kind_of = [&](std::size_t step) { return kernel_of(planned, steps[step]).kind; };
+    CHECK(kind_of(0) == KernelKind::pointwise);
+    CHECK(kind_of(1) == KernelKind::gemm);
+    CHECK(kind_of(2) == KernelKind::gemm);
+    // Both are parts of one buffer.
+    CHECK(steps[0].output.index == steps[2].output.index);
+    CHECK(steps[0].output.offset == 4 * 8);
+    int copies = 0;
+    for (std::size_t step = 1; step < steps.size(); ++step) {
+        copies += kind_of(step) == KernelKind::pointwise ? 1 : 0;
+    }
+    CHECK(copies > 0);
+}
+
+TEST_CASE("a large concatenation does not take memory before it must") {
+    const Planned planned = plan_of<ManyRowsOfWeights>();
+    CHECK(kernel_of(planned, planned.plan.steps[0]).kind == KernelKind::gemm);
+}
+
+TEST_CASE("a GEMM reads no rows that are one and the same: no library takes them") {
+    const Planned planned = plan_of<LinearOfExpanded>();
+    check_plan(planned);
+    REQUIRE(planned.plan.steps.size() == 2);
+    const Kernel& gemm = kernel_of(planned, planned.plan.steps[1]);
+    REQUIRE(gemm.kind == KernelKind::gemm);
+    CHECK(gemm.input_stride == 8);
 }

@@ -122,7 +122,7 @@ constexpr List<int> find_last_uses(const Graph& graph) {
     return result;
 }
 
-/// Whether the last axis is contiguous and the rows before it lie at one distance.
+/// Whether the last axis is contiguous and the rows before it lie at one distance, which is not 0.
 constexpr bool has_even_rows(const Shape& shape, const Strides& strides) {
     if (shape.rank > 0 && shape[-1] != 1 && strides.items[shape.rank - 1] != 1) {
         return false;
@@ -133,7 +133,7 @@ constexpr bool has_even_rows(const Shape& shape, const Strides& strides) {
             continue;
         }
         const Index stride = strides.items[axis];
-        if (expected >= 0 && stride != expected) {
+        if (stride == 0 || (expected >= 0 && stride != expected)) {
             return false;
         }
         expected = stride * shape[axis];
@@ -195,7 +195,7 @@ constexpr bool look_at_position(const Graph& graph, int take, const Shape& from,
     return possible;
 }
 
-/// Lets GEMMs read no view whose rows lie unevenly.
+/// Lets GEMMs read no view whose rows lie unevenly, or are one and the same.
 constexpr void copy_uneven_rows(const Graph& graph, const List<char>& weight_expression, List<Location>& locations) {
     const int count = graph.size();
     const Node* const nodes = graph.nodes.data();

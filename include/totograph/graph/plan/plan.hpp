@@ -169,17 +169,17 @@ private:
         return group.anchor_count > 0 && nodes[group.anchors.items[0]].op == Op::linear;
     }
 
-    /// Writes what is known when compiling of concatenations that stand between the first GEMM and the layers: before
+    /// Copies what is made of weights alone of concatenations that stand between the first GEMM and the layers: before
     /// that GEMM, such a copy can run together with other small steps. Not into large ones, whose memory would be
     /// taken that much longer.
-    constexpr void copy_constant_parts(int first_gemm) {
+    constexpr void copy_parts_of_weights(int first_gemm) {
         constexpr Index most_elements = Index{1} << 18;
         for (int id = first_gemm; id < graph_.size(); ++id) {
-            if (nodes_[id].op == Op::weight && nodes_[id].layer >= 0) {
+            if (nodes_[id].iteration >= 0 || (nodes_[id].op == Op::weight && nodes_[id].layer >= 0)) {
                 return;
             }
             if (parts_.has_parts(id) && nodes_[id].shape.size() <= most_elements) {
-                step_list_.add_parts(id, 0);
+                step_list_.add_parts_of_weights(id);
             }
         }
     }
@@ -187,7 +187,7 @@ private:
     constexpr void emit_group(const Group& group) {
         if (!has_gemm_ && is_gemm(nodes_, group)) {
             has_gemm_ = true;
-            copy_constant_parts(group.root);
+            copy_parts_of_weights(group.root);
         }
         const int whole = parts_.whole_of(group.root);
         if (whole >= 0) {

@@ -78,7 +78,12 @@ public:
         }
     }
 
+    /// Copies the parts that are made of weights alone.
+    constexpr void add_parts_of_weights(int whole) { add_parts(whole, before_all); }
+
 private:
+    static constexpr int before_all = -1;
+
     /// Whether a part has its value before a node, for good.
     [[nodiscard]] constexpr bool is_made(int part, int whole, int before) const {
         const auto place = static_cast<std::size_t>(part);

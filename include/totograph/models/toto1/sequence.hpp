@@ -47,7 +47,7 @@ public:
             const auto layer = Transformer::layer(*r_, narrowing);
             const auto projected = layer.project(x);
             const auto kept = keep(narrowing, rotary.key(projected.key), projected.value);
-            // One GEMM less to wait for: the queries of few rows are computed beside their keys.
+            // A launch less on a device: the queries of few rows are computed beside their keys.
             const bool together = nn::has_few_rows(x);
             const Tensor of_all = together ? take(rotary.query(projected.query), 3, last) : x;
             x = take(x, 3, last);

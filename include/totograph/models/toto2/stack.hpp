@@ -106,7 +106,7 @@ private:
         const Tensor normed = layer.norm_1(x, stream);
         const Tensor value = pass.needed(layer.value(normed));
         const Tensor key = pass.needed(pass.rotate_key(layer.key(normed)));
-        // One GEMM less to wait for: the queries of few rows are computed beside their keys.
+        // A launch less on a device: the queries of few rows are computed beside their keys.
         const bool together = nn::has_few_rows(x);
         const Tensor of_all = together ? pass.read(pass.rotate_query(layer.query(normed))) : x;
         x = pass.read(x);

@@ -27,9 +27,10 @@ struct GemmThresholds {
     /// The same where mixtures could be drawn from the accumulators of the other kernels: they then run one component's
     /// chains in place of all. An estimate: no bench has both. Read when compiling, too.
     Index skinny_most_m_before_draws;
-    /// Rows from which a skinny GEMM in bf16 stores its result as bf16, too, where the next launch multiplies that.
-    /// Read when compiling.
-    Index skinny_least_m_of_left_inputs;
+    /// Rows from which a skinny GEMM in bf16 stores its result as bf16, too, where the next launch multiplies that: a
+    /// decode step of 32 rows takes 0.220 ms for 0.224 (`bench_cuda`, `batch_32`). Fewer were not timed apart from other
+    /// changes. Read when compiling.
+    Index skinny_least_m_to_leave_bf16;
     /// Rows from which `sm90` and `sm90_cluster` can pay. With 448 the smaller tiles of cuBLASLt fill the device better
     /// (`bench_cuda`, `readme`: its prefill).
     Index sm90_least_m;
@@ -89,7 +90,7 @@ inline constexpr GemmThresholds thresholds_of_h200{.architecture = 90,
                                                    .skinny_most_m = 64,
                                                    .skinny_most_m_in_bf16 = 48,
                                                    .skinny_most_m_before_draws = 16,
-                                                   .skinny_least_m_of_left_inputs = 4,
+                                                   .skinny_least_m_to_leave_bf16 = 4,
                                                    .sm90_least_m = 1024,
                                                    .sm90_least_k_tiles = 8,
                                                    .sm90_least_k_tiles_with_sigmoid = 8,

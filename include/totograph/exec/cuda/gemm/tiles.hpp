@@ -36,7 +36,8 @@ struct SkinnyTile {
 struct Tf32PartsTile {
     static constexpr int wide = 128;
     static constexpr int narrow = 64;
-    /// 1,792 rows, n and k of 768 have 84 wide tiles: 31 us for 37. 448 rows have 24: 31 us for 15.
+    /// Of all that one launch computes. 1,792 rows, n and k of 768 have 84 wide tiles: 31 us for 37. 448 rows have 24:
+    /// 31 us for 15 (docs/notes/cuda_experiments.md, entry 106).
     static constexpr Index fewest_wide = 80;
 };
 /// Squares of a result.

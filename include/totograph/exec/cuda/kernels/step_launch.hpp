@@ -68,15 +68,17 @@ void launch_sequence(const KernelLauncher& launcher, const Device& device, const
 template <class At, Precision precision, class CallOf>
 void launch_skinny(const KernelLauncher& launcher, const CallOf& call_of, BFloat16* stored_input, cudaStream_t stream) {
     [&]<int... i>(std::integer_sequence<int, i...>) {
-        constexpr bool takes_input = At::launch.takes_input;
-        using Input = std::conditional_t<At::launch.gemm.input_is_bf16 || takes_input, BFloat16, float>;
+        constexpr bool takes_bf16 = At::launch.takes_bf16;
+        static_assert(!takes_bf16 || !At::launch.leaves_bf16,
+                      "totograph: there is room for one input that a launch leaves to the next one.");
+        using Input = std::conditional_t<At::launch.gemm.input_is_bf16 || takes_bf16, BFloat16, float>;
         using Group = SkinnyGroup<
             At::launch.next_begins, typename NormAt<At, NoReduction>::type,
             SkinnyMember<typename At::template KernelAt<At::launch.norms() + i>, Input,
                          At::launch.scales[static_cast<std::size_t>(i)],
-                         At::launch.weights[static_cast<std::size_t>(i)], At::launch.leaves_input, precision>...>;
+                         At::launch.weights[static_cast<std::size_t>(i)], At::launch.leaves_bf16, precision>...>;
         typename Group::Calls calls{{call_of(At::launch.first_gemm() + i)...}, stored_input};
-        if constexpr (takes_input) {
+        if constexpr (takes_bf16) {
             ((calls.call[i].input.base = stored_input), ...);
         }
         if constexpr (Group::norm_has_operands) {

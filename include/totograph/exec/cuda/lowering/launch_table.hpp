@@ -145,20 +145,29 @@ private:
     }
 
     /// Finds which skinny GEMMs leave their result as bf16 to the launch behind. All that are one kernel do: the last
-    /// GEMM of a loop is one in all iterations, whatever stands behind the loop.
+    /// GEMM of a loop is one in all iterations, whatever stands behind the loop. There is room for one input, so what
+    /// reads one leaves none: its first blocks would write where the others read.
     constexpr void find_left_inputs() {
-        constexpr Index least_rows = compiled_thresholds.skinny_least_m_of_left_inputs;
+        constexpr Index least_rows = compiled_thresholds.skinny_least_m_to_leave_bf16;
         const auto kernel_of_gemm = [](const Launch& launch) {
             return launch.kernels[static_cast<std::size_t>(launch.norms())];
         };
+        std::array<bool, steps> may_take{};
         for (std::size_t i = 1; streams && i < count; ++i) {
-            Launch& launch = launches[i];
-            launch.takes_input =
-                launch.gemm.m >= least_rows && lowering_detail::reads_result_alone<Program>(launch, launches[i - 1]);
-            for (std::size_t j = 0; launch.takes_input && j < count; ++j) {
+            may_take[i] = launches[i].gemm.m >= least_rows &&
+                          lowering_detail::reads_result_alone<Program>(launches[i], launches[i - 1]);
+        }
+        for (std::size_t i = 1; streams && i < count; ++i) {
+            const int maker = kernel_of_gemm(launches[i - 1]);
+            bool takes = may_take[i];
+            for (std::size_t j = 1; takes && j < count; ++j) {
+                takes = !(may_take[j] && launches[j].gemms() == 1 && kernel_of_gemm(launches[j]) == maker);
+            }
+            launches[i].takes_bf16 = takes;
+            for (std::size_t j = 0; takes && j < count; ++j) {
                 Launch& other = launches[j];
-                other.leaves_input = other.leaves_input || (other.kind == LaunchKind::skinny && other.gemms() == 1 &&
-                                                            kernel_of_gemm(other) == kernel_of_gemm(launches[i - 1]));
+                other.leaves_bf16 = other.leaves_bf16 || (other.kind == LaunchKind::skinny && other.gemms() == 1 &&
+                                                            kernel_of_gemm(other) == maker);
             }
         }
     }

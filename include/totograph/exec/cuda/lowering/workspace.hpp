@@ -34,7 +34,7 @@ constexpr void add_workspace(Workspace& workspace) {
     using Lowered = Lowering<Program, is_bf16>;
     for (std::size_t i = 0; i < Lowered::count; ++i) {
         const Launch& launch = Lowered::at(i);
-        if (launch.kind != LaunchKind::gemm && !launch.takes_input) {
+        if (launch.kind != LaunchKind::gemm && !launch.takes_bf16) {
             continue;
         }
         const Kernel& kernel = lowering_detail::kernel_of<Program>(launch.first_gemm());

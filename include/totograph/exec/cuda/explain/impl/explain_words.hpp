@@ -65,7 +65,7 @@ TOTOGRAPH_CUDA_INLINE std::string LaunchWords::extra() const {
     switch (choice.kernel) {
         case GemmKernel::none: return {};
         case GemmKernel::skinny:
-        case GemmKernel::skinny_tiles: return launch.leaves_input ? "bf16 input of the next launch, too" : "";
+        case GemmKernel::skinny_tiles: return launch.leaves_bf16 ? "bf16 input of the next launch, too" : "";
         case GemmKernel::tf32_parts:
         case GemmKernel::cublaslt:
             return before + (launch.direct.is_possible  ? "epilogue inside"
@@ -159,7 +159,7 @@ TOTOGRAPH_CUDA_INLINE StepFacts LaunchList::facts_of_step(const Step& step, bool
     }
     StepFacts facts = facts_of(kernel, storage_);
     if (kernel.kind == KernelKind::gemm && stores_bf16(step.input)) {
-        const Index input = kernel.input_stride == 0 ? kernel.k : kernel.rows() * kernel.k;
+        const Index input = kernel.rows() * kernel.k;
         facts.bytes_read -= input * static_cast<Index>(size_in_bytes(DType::f32) - size_in_bytes(DType::bf16));
     }
     if (kernel.kind == KernelKind::gemm && layout == WeightLayout::tf32_tiles) {

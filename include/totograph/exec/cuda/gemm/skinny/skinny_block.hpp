@@ -39,7 +39,7 @@ struct SkinnyMember {
     static constexpr int scale_operand = scale;
     static constexpr unsigned weight_operands = weights;
     static constexpr unsigned scale_bit = scale < 0 ? 0U : 1U << scale;
-    static constexpr bool leaves_input = leaves;
+    static constexpr bool leaves_bf16 = leaves;
 };
 
 namespace skinny_detail {
@@ -174,7 +174,7 @@ __device__ __forceinline__ void store_result(const Pack<Output<typename Member::
     using K = typename Member::K;
     store_pack<inner_stride<K>(K::kernel.output_strides), K::is_aligned>(out + offset_of<K, StridesOfOutput<K>>(place),
                                                                          result);
-    if constexpr (Member::leaves_input) {
+    if constexpr (Member::leaves_bf16) {
         constexpr auto columns = static_cast<int>(K::kernel.columns());
         store_pack<1, true>(stored + row * columns + column, stored_as<BFloat16>(result));
     }

@@ -34,9 +34,14 @@ __global__ void wgmma_probe() {
 /// Rows of a matrix `[rows, k]`, each a multiple of 16 bytes, as the copy unit sees them: in tiles of `tile_rows` rows
 /// by 128 bytes, swizzled as GEMMs read them. What lies beyond the matrix reads as zeros. Throws `Error` when the
 /// driver refuses.
-/// @param row_stride  elements from one row to the next; 0 for `k`
+/// @param row_stride  elements from one row to the next, `k` at least
 CUtensorMap make_tma_descriptor(const void* matrix, std::uint64_t rows, std::uint64_t k, std::uint32_t tile_rows,
-                                MmaOperand operand = MmaOperand::bf16, std::uint64_t row_stride = 0);
+                                MmaOperand operand, std::uint64_t row_stride);
+/// The same of rows that lie next to each other.
+inline CUtensorMap make_tma_descriptor(const void* matrix, std::uint64_t rows, std::uint64_t k, std::uint32_t tile_rows,
+                                       MmaOperand operand = MmaOperand::bf16) {
+    return make_tma_descriptor(matrix, rows, k, tile_rows, operand, k);
+}
 
 #if defined(TOTOGRAPH_HAS_WGMMA)
 

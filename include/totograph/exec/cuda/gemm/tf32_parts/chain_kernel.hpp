@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 
@@ -14,6 +13,7 @@
 #include <totograph/exec/cuda/gemm/tf32_parts/stages.hpp>
 #include <totograph/exec/cuda/gemm/tiles.hpp>
 #include <totograph/exec/cuda/kernels/kernel_call.hpp>
+#include <totograph/exec/cuda/kernels/reduction.hpp>
 #include <totograph/exec/cuda/runtime/dependent_launch.hpp>
 
 // GEMMs in f32 by tf32 parts with their chains: the sums of a warpgroup pass through shared memory, where a lane finds

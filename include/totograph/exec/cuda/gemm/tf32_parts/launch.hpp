@@ -12,7 +12,7 @@ namespace totograph::cuda {
 
 /// Launches a GEMM in f32 as `fits_tf32_parts` names it: out = x W^T [+ residual] [+ bias]. Each product is three of
 /// tf32 parts, 32 of which tensor cores add up. What is summed, and in which order, depends on k alone. An infinity in
-/// x or W, or a number within a 4096th of the largest float, makes NaN there. Throws `Error` when the launch is
+/// x or W, or a number of x within a 4096th of the largest float, makes NaN there. Throws `Error` when the launch is
 /// refused. (A template: a program without f32 has no such kernels to compile.)
 template <Precision precision>
 requires(precision == Precision::f32) void launch_tf32_parts_gemm(const KernelLauncher& launcher,

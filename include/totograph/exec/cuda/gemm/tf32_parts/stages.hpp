@@ -81,16 +81,20 @@ public:
     template <class Multiply, class Cut, class Copy>
     static __device__ __forceinline__ void share_work(const Multiply& multiply, const Cut& cut, const Copy& copy) {
         constexpr bool is_alone = Block::blocks_of_multiprocessor == 1;
+        constexpr int of_multiplying = 232;
+        constexpr int of_others = 40;
+        static_assert(!is_alone || Block::mma_threads * of_multiplying + warpgroup_size * of_others <= 65536,
+                      "totograph: a multiprocessor has 65,536 registers.");
         constexpr int producer = Block::mma_threads / warp_size;
         const int warp = static_cast<int>(threadIdx.x) / warp_size;
         if (warp < producer) {
             if constexpr (is_alone) {
-                take_registers<232>();
+                take_registers<of_multiplying>();
             }
             multiply();
         } else {
             if constexpr (is_alone) {
-                give_registers<40>();
+                give_registers<of_others>();
             }
             if (warp > producer) {
                 cut((warp - producer - 1) * warp_size + lane());
@@ -169,6 +173,17 @@ private:
         return as_tf32(__uint_as_float(bits) - __uint_as_float(bits & tf32_bits));
     }
 
+    /// Keeps numbers in their registers up to here: instructions that are under way read them.
+    static __device__ __forceinline__ void hold(std::uint32_t (&numbers)[parts][4]) {
+#pragma unroll
+        for (auto& four : numbers) {
+#pragma unroll
+            for (std::uint32_t& number : four) {
+                asm volatile("" : "+r"(number)::"memory");
+            }
+        }
+    }
+
     /// Adds the products of a stage.
     __device__ __forceinline__ void add_products(const State& state, float (&sums)[Block::n / 2]) const {
         const int warpgroup = static_cast<int>(threadIdx.x) / warpgroup_size;
@@ -194,6 +209,8 @@ private:
         const std::uint64_t weights = wgmma_descriptor(stage(state) + Block::input_bytes);
         const std::uint64_t rests = wgmma_descriptor(stage(state) + Block::copied_bytes);
         float products[Block::n / 2];
+        hold(large);
+        hold(rest);
         wgmma_fence();
 #pragma unroll
         for (int part = 0; part < parts; ++part) {
@@ -204,6 +221,12 @@ private:
         }
         wgmma_commit();
         wgmma_wait<0>();
+#pragma unroll
+        for (float& product : products) {
+            asm volatile("" : "+f"(product)::"memory");  // nobody reads it before the wait
+        }
+        hold(large);
+        hold(rest);
         if (lane() == 0) {
             mbarrier_arrive(&barriers_.empty[state.stage]);
         }

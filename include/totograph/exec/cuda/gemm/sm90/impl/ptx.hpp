@@ -36,7 +36,7 @@ TOTOGRAPH_CUDA_INLINE CUtensorMap make_tma_descriptor(const void* matrix, std::u
     CUtensorMap map{};
     const cuuint64_t extents[2] = {k, rows};
     const auto bytes = static_cast<cuuint32_t>(bytes_of(operand));
-    const cuuint64_t strides[1] = {(row_stride == 0 ? k : row_stride) * bytes};
+    const cuuint64_t strides[1] = {row_stride * bytes};
     const cuuint32_t box[2] = {128 / bytes, tile_rows};
     const cuuint32_t steps[2] = {1, 1};
     const CUtensorMapDataType type =
