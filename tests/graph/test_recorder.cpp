@@ -11,6 +11,7 @@
 #include <doctest/doctest.h>
 
 #include <totograph/core/dtype.hpp>
+#include <totograph/core/error.hpp>
 #include <totograph/core/shape.hpp>
 #include <totograph/graph/graph.hpp>
 #include <totograph/graph/op.hpp>
@@ -26,6 +27,8 @@
 #include <totograph/nn/rotary.hpp>
 #include <totograph/nn/scalers.hpp>
 #include <totograph/nn/student_t.hpp>
+
+#include "io/support.hpp"
 
 using namespace totograph;
 
@@ -380,6 +383,30 @@ TEST_CASE("tensors of another recorder are refused, wherever they come in") {
               node.input_count = 1;
               r.add(node);
           }) == different_recorders);
+}
+
+TEST_CASE("a tensor that was never recorded is an error, or a mistake where the recorder is known") {
+    const Tensor missing;
+    test::check_error(ErrorCode::invalid_argument, {"never recorded", "without a name"},
+                      [&] { (void)missing.shape(); });
+    const ModelError mistake = mistake_of([&](Recorder& r) { r.add(Op::negative, DType::f32, {4}, {missing}); });
+    CHECK(mistake.kind == ModelErrorKind::tensor_is_missing);
+    CHECK(mistake.message() == "negative: an input is missing");
+}
+
+TEST_CASE("the name of a weight has a place for its layer, or there is none") {
+    using enum ModelErrorKind;
+    const auto mistake = [](std::string_view name, int layer) {
+        return mistake_of([&](Recorder& r) { r.weight(name, {4}, layer); });
+    };
+    CHECK(mistake("layers.{}.scale", 0).kind == none);
+    CHECK(mistake("{}", 3).kind == none);
+    CHECK(mistake("scale", -1).kind == none);
+    CHECK(mistake("{scale}", -1).kind == none);
+    CHECK(mistake("", -1).kind == none);
+    CHECK(mistake("layers.{}.scale", -1).kind == weight_name_lacks_its_layer);
+    CHECK(mistake("layers.{}.scale", -1).message() == "weight 'layers.{}.scale': no layer is given");
+    CHECK(mistake("layers.scale", 2).message() == "weight 'layers.scale': its layer has no place in the name");
 }
 
 TEST_CASE("running moments are of whole groups, of f32, and go on from f64") {

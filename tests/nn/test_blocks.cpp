@@ -5,12 +5,15 @@
 
 #include <totograph/core/dtype.hpp>
 #include <totograph/core/shape.hpp>
+#include <totograph/graph/program.hpp>
+#include <totograph/graph/record/model_error.hpp>
 #include <totograph/graph/recorder.hpp>
 #include <totograph/nn/attention.hpp>
 #include <totograph/nn/attention_block.hpp>
 #include <totograph/nn/block.hpp>
 #include <totograph/nn/feed_forward.hpp>
 #include <totograph/nn/gated_layer.hpp>
+#include <totograph/nn/half_split.hpp>
 #include <totograph/nn/kv_cache.hpp>
 #include <totograph/nn/layer_norm.hpp>
 #include <totograph/nn/linear.hpp>
@@ -61,6 +64,24 @@ struct GatedNames {
     static constexpr auto up = "layers.{}.up"_name;
     static constexpr auto down = "layers.{}.down"_name;
 };
+
+/// Parts that are made in the braces of a constant, biases among them, plain and padded.
+struct InBraces {
+    static constexpr void record(Recorder& r) {
+        const Attention plain{.projections = {{r, "q"_name}, {r, "k"_name}, {r, "v"_name}}, .output = {r, "o"_name}};
+        constexpr nn::AttentionSize size{.width = width, .heads = 3};
+        const nn::HalfSplitAttention<size> split{
+            nn::HalfSplitProjections<size>{{{r, "q"_name}, {r, "k"_name}, {r, "v"_name}}}, {r, "o"_name}};
+        const Tensor x = r.state("x", {1, 1, 1, 2, width});
+        const Tensor valid = r.state("valid", {1}, DType::i32);
+        const auto attend = [&](const auto& attention) {
+            const nn::QueryKeyValue given = attention.project(x);
+            return attention.output.record(attention.causal(given.query, given.key, given.value, valid));
+        };
+        r.store(r.state("y", x.shape()), attend(plain) + attend(split));
+    }
+};
+static_assert(record<InBraces>().error.kind == ModelErrorKind::none);
 
 /// Elements of all weights of a graph, and twice the elements of those that are multiplied.
 struct Counted {
@@ -220,6 +241,22 @@ TEST_CASE("a block that is given rows of another width names itself, its numbers
     CHECK(message.starts_with("SwiGlu<"));
     CHECK(message.find("{12, 20, ") != std::string::npos);
     CHECK(message.ends_with(": it takes rows of 12, found x of shape [4, 7]"));
+}
+
+TEST_CASE("a block that was made without its weights is a mistake, and no crash") {
+    using Linear = nn::Linear<nn::LinearSize{.in = width, .out = 4}>;
+    Recorder r;
+    const Tensor x = r.state("x", {2, width});
+    CHECK(Linear().record(x).shape() == x.shape());
+    const Graph graph = r.take_graph();
+    CHECK(graph.error.kind == ModelErrorKind::tensor_is_missing);
+    CHECK(graph.error.message() == "linear: x of shape [2, 12] has no weight");
+
+    Recorder half;
+    Linear without_bias;
+    without_bias.weight = half.weight("w", {4, width});
+    (void)without_bias.record(half.state("x", {2, width}));
+    CHECK(half.graph().error.message() == "linear: x of shape [2, 12] has no bias");
 }
 
 TEST_CASE("names are joined while compiling") {

@@ -166,3 +166,10 @@ TEST_CASE("more positions than the capacity are a mistake") {
     CHECK(r.graph().error.kind == ModelErrorKind::cache_overflows);
     static_assert(nn::KvCache<size>::capacity == 5 && nn::KvCache<size>::bytes_per_layer == 2 * 4 * 2 * 2 * 5 * 3);
 }
+
+TEST_CASE("keys and values of one name would be one memory, which is a mistake") {
+    Recorder r;
+    nn::KvCache<size> cache(r, {.keys = "cache", .values = "cache", .length = "length"});
+    CHECK(r.graph().error.kind == ModelErrorKind::state_declared_twice);
+    CHECK(r.graph().error.message() == "KV cache: keys and values are both named 'cache', and would be one memory");
+}

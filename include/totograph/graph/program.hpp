@@ -117,6 +117,9 @@ consteval bool check_recording() {
     static_assert(kind != state_declared_twice,
                   "totograph: one state name is declared with two shapes, dtypes or bounds; use one declaration or two "
                   "names.");
+    static_assert(kind != weight_name_lacks_its_layer,
+                  "totograph: the name of a weight of a layer has `{}` where the number of the layer goes, and that of "
+                  "no layer has none.");
     static_assert(kind != bound_is_unknown,
                   "totograph: a bound is a number from 1 to the extent of the state that is declared with "
                   "StateUse::bounds.");
@@ -135,6 +138,9 @@ consteval bool check_recording() {
     static_assert(kind != input_count_differs,
                   "totograph: an operation has another number of inputs than its row of `op_table` says.");
     static_assert(kind != different_recorders, "totograph: the tensors of one operation come from two recorders.");
+    static_assert(kind != tensor_is_missing,
+                  "totograph: a tensor is used that was never recorded, such as a weight of a block that was made "
+                  "without a name; make the block from a recorder and a name.");
     return true;
 }
 

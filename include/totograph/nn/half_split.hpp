@@ -71,9 +71,14 @@ struct HalfSplitAttention : Attention<pad_heads(size), HalfSplitProjections<size
 
     /// @param factor  of q k^T; 0 for 1 / sqrt(head_dim) of the checkpoint's heads
     constexpr HalfSplitAttention(const Projections& stored, const Output& back, double factor = 0)
-        : Padded{stored, {}, factor > 0 ? factor : usual_attention_scale(size.dim())} {
-        this->output.weight = pad_head_columns(back.weight, size.heads);
-        this->output.bias = back.bias;
+        : Padded{stored, padded(back), factor > 0 ? factor : usual_attention_scale(size.dim())} {}
+
+private:
+    static constexpr typename Padded::Output padded(const Output& back) {
+        typename Padded::Output output;
+        output.weight = pad_head_columns(back.weight, size.heads);
+        output.bias = back.bias;
+        return output;
     }
 };
 

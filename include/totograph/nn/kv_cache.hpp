@@ -46,7 +46,12 @@ public:
 
     /// @param bounds  of keys and values (`Recorder::state`)
     constexpr KvCache(Recorder& recorder, const KvCacheNames& names, const AxisBounds& bounds = {})
-        : recorder_(&recorder), names_(names), bounds_(bounds) {}
+        : recorder_(&recorder), names_(names), bounds_(bounds) {
+        if (names.keys == names.values) {
+            recorder.fail(ModelErrorKind::state_declared_twice)
+                << "KV cache: keys and values are both named '" << names.keys << "', and would be one memory";
+        }
+    }
 
     /// Writes positions after those that the cache holds. `keys` and `values` are
     /// `[batch, samples, variates, positions, width]`; `advance` is to follow when all layers have appended. One run

@@ -36,10 +36,10 @@ struct LayerNorm {
     double epsilon;
 
     /// The weights `<prefix>.weight` and `<prefix>.bias`.
-    template <NameType Prefix>
+    template <class Prefix>
     constexpr LayerNorm(Recorder& recorder, Prefix prefix, double added_to_variance, LayerIndex layer = {})
-        : weight(recorder.weight(prefix + ".weight"_name, weight_shape, layer)),
-          bias(recorder.weight(prefix + ".bias"_name, weight_shape, layer)),
+        : weight(recorder.weight(detail::block_name(prefix) + ".weight"_name, weight_shape, layer)),
+          bias(recorder.weight(detail::block_name(prefix) + ".bias"_name, weight_shape, layer)),
           epsilon(added_to_variance) {}
 
     /// x is `[..., width]`.

@@ -36,13 +36,10 @@ struct Linear {
     constexpr Linear() = default;
 
     /// The weights `<prefix>.weight` and `<prefix>.bias`; `{}` in the prefix stands for `layer`.
-    template <NameType Prefix>
+    template <class Prefix>
     constexpr Linear(Recorder& recorder, Prefix prefix, LayerIndex layer = {})
-        : weight(recorder.weight(prefix + ".weight"_name, weight_shape, layer)) {
-        if constexpr (size.bias) {
-            bias = recorder.weight(prefix + ".bias"_name, bias_shape, layer);
-        }
-    }
+        : weight(recorder.weight(detail::block_name(prefix) + ".weight"_name, weight_shape, layer)),
+          bias(bias_of(recorder, prefix, layer)) {}
 
     /// The same layer with its result multiplied by one number, which goes into the weights: `factor` is made of
     /// weights and constants.
@@ -71,6 +68,17 @@ struct Linear {
             return linear(x, weight, bias);
         } else {
             return linear(x, weight);
+        }
+    }
+
+private:
+    /// In the list above and not in the constructor's body: g++ 12 refuses a constant that a body changes.
+    template <class Prefix>
+    static constexpr Tensor bias_of(Recorder& recorder, Prefix prefix, LayerIndex layer) {
+        if constexpr (size.bias) {
+            return recorder.weight(detail::block_name(prefix) + ".bias"_name, bias_shape, layer);
+        } else {
+            return {};
         }
     }
 };

@@ -58,6 +58,24 @@ concept NameType = std::is_empty_v<T> && requires {
     { T::value } -> std::convertible_to<std::string_view>;
 };
 
+namespace detail {
+
+/// The name that a block is given, or a sentence for what is none.
+template <class Given>
+constexpr auto block_name(Given name) {
+    static_assert(
+        NameType<Given>,
+        "totograph: a block is given its name as a type, for graphs keep views of names: \"layers.{}.mlp\"_name, "
+        "with `using namespace totograph::literals`.");
+    if constexpr (NameType<Given>) {
+        return name;
+    } else {
+        return Name<"">{};
+    }
+}
+
+}  // namespace detail
+
 /// One name after the other.
 template <NameType A, NameType B>
 constexpr auto operator+(A, B) {

@@ -39,9 +39,9 @@ struct RmsNorm {
     double epsilon;
 
     /// The scale has this very name: checkpoints differ in how they call it.
-    template <NameType FullName>
+    template <class FullName>
     constexpr RmsNorm(Recorder& recorder, FullName name, double added_to_mean, LayerIndex layer = {})
-        : scale(recorder.weight(name, scale_shape, layer)), epsilon(added_to_mean) {}
+        : scale(recorder.weight(detail::block_name(name), scale_shape, layer)), epsilon(added_to_mean) {}
 
     /// x is `[..., width]`.
     [[nodiscard]] constexpr Tensor record(Tensor x) const {

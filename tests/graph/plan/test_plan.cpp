@@ -83,7 +83,7 @@ Graph made_up_graph(std::uint64_t seed) {
             case 2: values.push_back(x - mean(x * y)); break;
             case 3: values.push_back(sum(x) * y); break;
             case 4:
-                values.push_back(linear(x, r.weight("w", {6, 6}, names), r.weight("b", {6}, names)));
+                values.push_back(linear(x, r.weight("w.{}", {6, 6}, names), r.weight("b.{}", {6}, names)));
                 ++names;
                 break;
             case 5: values.push_back(reshape(permute(reshape(x, {6, 4}), {1, 0}), {4, 6})); break;

@@ -14,6 +14,10 @@ namespace totograph {
 /// x W^T, all f32. x is `[..., in_features]`, `weight` is `[out_features, in_features]` as PyTorch stores it.
 /// `weight` may be an expression, but of weights and constants alone: it is packed once, before the first run.
 constexpr Tensor linear(Tensor x, Tensor weight) {
+    if (weight.id() < 0) {
+        x.recorder().fail(ModelErrorKind::tensor_is_missing) << "linear: x of shape " << x.shape() << " has no weight";
+        return x;
+    }
     if (x.dtype() != DType::f32 || weight.dtype() != DType::f32) {
         x.recorder().fail(ModelErrorKind::dtypes_differ)
             << "linear: x is " << name(x.dtype()) << ", the weight " << name(weight.dtype()) << "; both must be f32";
@@ -37,6 +41,10 @@ constexpr Tensor linear(Tensor x, Tensor weight) {
 /// x W^T + b, likewise; `bias` is `[out_features]`.
 constexpr Tensor linear(Tensor x, Tensor weight, Tensor bias) {
     const Tensor gemm = linear(x, weight);
+    if (bias.id() < 0 || weight.id() < 0) {
+        x.recorder().fail(ModelErrorKind::tensor_is_missing) << "linear: x of shape " << x.shape() << " has no bias";
+        return x;
+    }
     if (!(bias.shape() == Shape{weight.extent(0)})) {
         x.recorder().fail(ModelErrorKind::linear_shapes_differ)
             << "linear: a weight of shape " << weight.shape() << " needs a bias of shape [" << weight.extent(0)

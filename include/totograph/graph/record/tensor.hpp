@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include <totograph/core/dtype.hpp>
+#include <totograph/core/error.hpp>
 #include <totograph/core/list.hpp>
 #include <totograph/core/shape.hpp>
 #include <totograph/graph/attention.hpp>
@@ -26,6 +27,18 @@ namespace totograph {
 
 class Recorder;
 
+namespace detail {
+
+/// What is done with a `Tensor{}`. It is not constexpr: a model that comes here does not compile, and the compiler
+/// prints this name, and from where it was called.
+[[noreturn]] inline void a_tensor_is_used_that_was_never_recorded() {
+    throw Error(ErrorCode::invalid_argument,
+                "A tensor is used that was never recorded, such as a weight of a block that was made without a name. "
+                "Make the block from a recorder and a name, or record the tensor before.");
+}
+
+}  // namespace detail
+
 /// A handle on a recorded node. It is what model code computes with; it holds no data.
 class Tensor {
 public:
@@ -34,7 +47,12 @@ public:
     constexpr Tensor(Recorder* recorder, int id) : recorder_(recorder), id_(id) {}
 
     /// Who recorded the node.
-    [[nodiscard]] constexpr Recorder& recorder() const { return *recorder_; }
+    [[nodiscard]] constexpr Recorder& recorder() const {
+        if (recorder_ == nullptr) {
+            detail::a_tensor_is_used_that_was_never_recorded();
+        }
+        return *recorder_;
+    }
     /// The number of the node.
     [[nodiscard]] constexpr int id() const { return id_; }
     /// The node.
@@ -57,11 +75,16 @@ public:
     /// @param choices  how many iterations of loops are recorded
     constexpr explicit Recorder(LoopChoices choices = all_iterations) : CheckedGraph(choices) {}
 
-    /// A tensor of the checkpoint. In `name`, `{}` stands for `layer`.
+    /// A tensor of the checkpoint. In `name`, `{}` stands for `layer`: a name has both or none.
     constexpr Tensor weight(std::string_view name, const Shape& shape, LayerIndex layer = {}) {
         Node node = leaf(Op::weight, DType::f32, shape);
         node.name = name;
         set_layer(node, layer);
+        if (const bool has_place = has_layer_place(name); has_place != (layer.number_ >= 0)) {
+            fail(ModelErrorKind::weight_name_lacks_its_layer)
+                << "weight '" << name
+                << "': " << (has_place ? "no layer is given" : "its layer has no place in the name");
+        }
         return add(node);
     }
 
@@ -285,6 +308,16 @@ public:
     }
 
 private:
+    /// Whether `{}` is in a name. Not `find`, which costs a compiler more.
+    static constexpr bool has_layer_place(std::string_view name) {
+        for (std::size_t i = 1; i < name.size(); ++i) {
+            if (name[i] == '}' && name[i - 1] == '{') {
+                return true;
+            }
+        }
+        return false;
+    }
+
     constexpr void check_bounds(const AxisBounds& bounds, Index most) {
         for (const std::int8_t number : bounds) {
             check_bound(number, 0, most);
@@ -332,7 +365,7 @@ private:
 
     constexpr bool check_recorder(Tensor input, Op op) {
         if (input.id() < 0) {
-            fail(ModelErrorKind::different_recorders) << name(op) << ": an input is missing";
+            fail(ModelErrorKind::tensor_is_missing) << name(op) << ": an input is missing";
             return false;
         }
         if (&input.recorder() != this) {
@@ -380,7 +413,7 @@ private:
 };
 
 constexpr const Node& Tensor::node() const {
-    return recorder_->recorded_node(id_);
+    return recorder().recorded_node(id_);
 }
 
 constexpr Index Tensor::extent(int axis) const {
