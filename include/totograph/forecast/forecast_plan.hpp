@@ -44,6 +44,10 @@ struct ForecastPlan {
                 .levels = levels};
     }
 
+    /// Whether gaps get values from what was observed around them.
+    [[nodiscard]] constexpr bool imputes() const {
+        return imputation.value_or(Imputation::as_given) != Imputation::as_given;
+    }
     [[nodiscard]] constexpr std::size_t program_count() const { return names.size(); }
     /// Values that a result has at each step for so many samples.
     [[nodiscard]] constexpr Index values(Index samples) const {

@@ -7,6 +7,7 @@
 
 #include <totograph/core/shape.hpp>
 #include <totograph/forecast/bucket.hpp>
+#include <totograph/forecast/imputation.hpp>
 #include <totograph/forecast/series.hpp>
 #include <totograph/forecast/sizes.hpp>
 #include <totograph/forecast/state_memory.hpp>
@@ -21,8 +22,9 @@ public:
     InputStates(const ForecastSizes& sizes, StateMemory memory) : sizes_(sizes), memory_(memory) {}
 
     /// The draws are those of `seed`, from sample number `first_sample` on.
-    void fill(const Series& series, const Bucket& request, std::uint64_t seed,
-              std::uint32_t first_sample = 0) const noexcept;
+    /// @param imputation  of gaps; that of the family, if it says one
+    void fill(const Series& series, const Bucket& request, std::uint64_t seed, std::uint32_t first_sample = 0,
+              Imputation imputation = Imputation::as_given) const noexcept;
 
     /// Of `fill`, the marks of observed steps alone.
     void fill_observed(const Series& series) const noexcept;
@@ -39,7 +41,7 @@ private:
     [[nodiscard]] float* floats(std::string_view name) const noexcept { return memory_.floats(name); }
     [[nodiscard]] std::int32_t* integers(std::string_view name) const noexcept { return memory_.integers(name); }
 
-    void fill_series(const Series& series) const noexcept;
+    void fill_series(const Series& series, Imputation imputation) const noexcept;
 
     /// Patches of the context first, the newest step at the end of the last one; then padding. `copy` writes the steps
     /// of one variate of one series, which begin at an element of its values.

@@ -126,7 +126,7 @@ public:
 
 protected:
     static constexpr ForecastPlan plan = forecast_plan<Model, bucket>();
-    static_assert(forecast_detail::check_states<Layout, plan.sizes>());
+    static_assert(forecast_detail::check_states<Layout, plan.sizes, plan.imputes()>());
 
     CpuRunner(const Weights& weights, const Resources& resources)
         : executor_(weights, thread_pool_of(resources)), result_(plan.result_size()) {}

@@ -122,7 +122,7 @@ protected:
     using Runs = std::array<Index, program_count>;
 
     static constexpr ForecastPlan plan = forecast_plan<Model, bucket>();
-    static_assert(forecast_detail::check_states<typename Executor::Layout, plan.sizes>());
+    static_assert(forecast_detail::check_states<typename Executor::Layout, plan.sizes, plan.imputes()>());
     static constexpr bool runs_apart = totograph::runs_apart<Model, bucket>;
     /// Of programs that run apart: the request with which a forecast ends, beside the inputs of what may still run.
     static constexpr std::size_t end_request_bytes = [] {

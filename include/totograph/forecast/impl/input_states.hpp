@@ -13,6 +13,7 @@
 #include <totograph/core/runs.hpp>
 #include <totograph/core/shape.hpp>
 #include <totograph/forecast/bucket.hpp>
+#include <totograph/forecast/imputation.hpp>
 #include <totograph/forecast/series.hpp>
 #include <totograph/forecast/sizes.hpp>
 #include <totograph/forecast/states.hpp>
@@ -20,8 +21,8 @@
 namespace totograph {
 
 TOTOGRAPH_INLINE void InputStates::fill(const Series& series, const Bucket& request, std::uint64_t seed,
-                                        std::uint32_t first_sample) const noexcept {
-    fill_series(series);
+                                        std::uint32_t first_sample, Imputation imputation) const noexcept {
+    fill_series(series, imputation);
     fill_groups(series);
     fill_exogenous(series, request);
     fill_request(request, divide_rounding_up(series.steps, sizes_.patch_size));
@@ -35,14 +36,30 @@ TOTOGRAPH_INLINE void InputStates::fill(const Series& series, const Bucket& requ
     }
 }
 
-TOTOGRAPH_INLINE void InputStates::fill_series(const Series& series) const noexcept {
+namespace forecast_detail {
+
+/// The marks of one variate of one series, whose values begin at an element.
+inline std::span<const std::uint8_t> marks_of(const Series& series, Index from) {
+    return series.observed.empty()
+               ? series.observed
+               : series.observed.subspan(static_cast<std::size_t>(from), static_cast<std::size_t>(series.steps));
+}
+
+}  // namespace forecast_detail
+
+TOTOGRAPH_INLINE void InputStates::fill_series(const Series& series, Imputation imputation) const noexcept {
     if (std::int32_t* length = integers(states::length); length != nullptr) {
         const Index patches = divide_rounding_up(series.steps, sizes_.patch_size);
         for (Index b = 0; b < sizes_.batch; ++b) {
             length[b] = static_cast<std::int32_t>(b < series.batch ? patches : 1);
         }
     }
-    fill_rows(series, floats(states::series), [&](Index from, float* to) { copy_values(series, from, to); });
+    fill_rows(series, floats(states::series), [&](Index from, float* to) {
+        copy_values(series, from, to);
+        if (!series.observed.empty()) {
+            impute(to, forecast_detail::marks_of(series, from).data(), series.steps, imputation);
+        }
+    });
     fill_observed(series);
 }
 
@@ -64,17 +81,6 @@ TOTOGRAPH_INLINE void InputStates::drop_leading_gaps(const Series& series) const
         }
     }
 }
-
-namespace forecast_detail {
-
-/// The marks of one variate of one series, whose values begin at an element.
-inline std::span<const std::uint8_t> marks_of(const Series& series, Index from) {
-    return series.observed.empty()
-               ? series.observed
-               : series.observed.subspan(static_cast<std::size_t>(from), static_cast<std::size_t>(series.steps));
-}
-
-}  // namespace forecast_detail
 
 TOTOGRAPH_INLINE void InputStates::copy_values(const Series& series, Index from, float* to) noexcept {
     const float* const given = series.values.data() + from;

@@ -76,14 +76,7 @@ struct Family {
 
     static void fill(StateMemory memory, const ForecastSizes& sizes, const Series& series, const Bucket& request,
                      std::uint64_t seed, std::uint32_t first_sample) {
-        InputStates(sizes, memory).fill(series, request, seed, first_sample);
-        float* const values = memory.floats(states::series);
-        const float* const observed = memory.floats(states::observed);
-        const Index steps = round_up(series.steps, sizes.patch_size);
-        for (Index row = 0; row < sizes.batch * sizes.variates && !series.observed.empty(); ++row) {
-            const Index first = row * sizes.context_steps();
-            impute(values + first, observed + first, steps, imputation);
-        }
+        InputStates(sizes, memory).fill(series, request, seed, first_sample, imputation);
     }
 
     /// The first pass forecasts all patches, or those of the first block, and later ones a block each.
