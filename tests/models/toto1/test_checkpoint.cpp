@@ -213,6 +213,27 @@ TEST_CASE("a tensor too many") {
     refuse(ErrorCode::unexpected_tensor, {"layers.3.mlp.0.w12.weight"}, both);
 }
 
+TEST_CASE("all that is missing and all that is not read is told at once") {
+    Checkpoint renamed;
+    renamed.rename([](std::string name) {
+        const bool is_meant =
+            name == "model.transformer.layers.0.norm1.scale" || name == "model.transformer.layers.1.norm1.scale";
+        return is_meant ? name.substr(0, name.size() - 5) + "weight" : name;
+    });
+    refuse(ErrorCode::missing_tensor,
+           {"lacks the tensor 'model.transformer.layers.0.norm1.scale'",
+            "One more is missing: 'model.transformer.layers.1.norm1.scale'.",
+            "2 are there that the model does not read: 'model.transformer.layers.0.norm1.weight', "
+            "'model.transformer.layers.1.norm1.weight'."},
+           renamed);
+
+    Checkpoint more;
+    for (int i = 10; i < 20; ++i) {
+        more.tensors["more." + std::to_string(i)] = more.tensors.begin()->second;
+    }
+    refuse(ErrorCode::unexpected_tensor, {"'more.10'", "9 more are like it: 'more.11', ", "'more.18', ..."}, more);
+}
+
 TEST_CASE("tensors of other shapes") {
     for (const std::vector<Index>& shape : {std::vector<Index>{32, 128}, {4096}, {128, 32, 1}}) {
         Checkpoint checkpoint;

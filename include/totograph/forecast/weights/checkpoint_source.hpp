@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <memory>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -76,11 +77,21 @@ private:
     /// Whether a file holds a tensor of just this name.
     [[nodiscard]] std::optional<Place> find_spelled(const std::string& name) const;
 
+    /// The tensor of a name, or of its other name.
+    [[nodiscard]] std::optional<Place> find_any(const std::string& name) const;
+
     [[nodiscard]] Place find(const std::string& name) const;
 
-    [[noreturn]] void refuse_missing(const std::string& name) const;
+    /// Tensors of the files that are neither among `known` nor ignored.
+    [[nodiscard]] std::vector<Place> unknown_beside(const std::set<const io::TensorInfo*>& known) const;
 
-    [[noreturn]] void refuse_unknown(const Place& place) const;
+    /// @param others   that are missing as well
+    /// @param unknown  that the files hold instead
+    [[noreturn]] void refuse_missing(const std::string& name, const std::vector<std::string>& others = {},
+                                     const std::vector<Place>& unknown = {}) const;
+
+    /// @param unknown  at least one
+    [[noreturn]] void refuse_unknown(const std::vector<Place>& unknown) const;
 
     /// A tensor that is stored under both of its names must have the same numbers under each.
     void check_other_name(const Place& place, const NamedShape& tensor) const;

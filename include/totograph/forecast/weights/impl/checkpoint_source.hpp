@@ -41,19 +41,26 @@ TOTOGRAPH_INLINE CheckpointSource::CheckpointSource(const io::CheckpointFiles& f
         check_index(files);
     }
     std::set<const io::TensorInfo*> known;
+    std::vector<std::string> missing;
+    for (const NamedShape& tensor : wanted) {
+        if (const std::optional<Place> place = find_any(tensor.name)) {
+            known.insert(&place->info);
+        } else {
+            missing.push_back(tensor.name);
+        }
+    }
+    const std::vector<Place> unknown = unknown_beside(known);
+    if (!missing.empty()) {
+        refuse_missing(missing.front(), {missing.begin() + 1, missing.end()}, unknown);
+    }
     for (const NamedShape& tensor : wanted) {
         const Place place = find(tensor.name);
-        known.insert(&place.info);
         check_shape(place, tensor.shape);
         check_dtype(place);
         check_other_name(place, tensor);
     }
-    for (const File& file : files_) {
-        for (const io::TensorInfo& info : file.opened.tensors()) {
-            if (!known.contains(&info) && (rules_.is_ignored == nullptr || !rules_.is_ignored(info.name))) {
-                refuse_unknown({file.opened, info});
-            }
-        }
+    if (!unknown.empty()) {
+        refuse_unknown(unknown);
     }
 }
 
@@ -118,16 +125,57 @@ TOTOGRAPH_INLINE std::optional<CheckpointSource::Place> CheckpointSource::find_s
     return std::nullopt;
 }
 
+TOTOGRAPH_INLINE std::optional<CheckpointSource::Place> CheckpointSource::find_any(const std::string& name) const {
+    const std::optional<Place> place = find_spelled(name);
+    return place || rules_.other_name == nullptr ? place : find_spelled(rules_.other_name(name));
+}
+
 TOTOGRAPH_INLINE CheckpointSource::Place CheckpointSource::find(const std::string& name) const {
-    for (const std::string& spelled : {name, rules_.other_name == nullptr ? name : rules_.other_name(name)}) {
-        if (const std::optional<Place> place = find_spelled(spelled)) {
-            return *place;
-        }
+    if (const std::optional<Place> place = find_any(name)) {
+        return *place;
     }
     refuse_missing(name);
 }
 
-TOTOGRAPH_INLINE void CheckpointSource::refuse_missing(const std::string& name) const {
+TOTOGRAPH_INLINE std::vector<CheckpointSource::Place> CheckpointSource::unknown_beside(
+    const std::set<const io::TensorInfo*>& known) const {
+    std::vector<Place> unknown;
+    for (const File& file : files_) {
+        for (const io::TensorInfo& info : file.opened.tensors()) {
+            if (!known.contains(&info) && (rules_.is_ignored == nullptr || !rules_.is_ignored(info.name))) {
+                unknown.push_back({file.opened, info});
+            }
+        }
+    }
+    return unknown;
+}
+
+namespace forecast_detail {
+
+/// A sentence with the first few of several names; nothing where there are none.
+/// @param what  for one, and for several
+inline std::string names_sentence(const std::vector<std::string>& names, std::string_view one,
+                                  std::string_view several) {
+    constexpr std::size_t most = 8;
+    if (names.empty()) {
+        return {};
+    }
+    std::string text =
+        " " + (names.size() == 1 ? std::string(one) : std::to_string(names.size()) + std::string(several)) + ": ";
+    for (std::size_t i = 0; i < std::min(names.size(), most); ++i) {
+        text += (i == 0 ? "" : ", ") + io::in_quotes(names[i], io::longest_quote);
+    }
+    return text + (names.size() > most ? ", ..." : ".");
+}
+
+}  // namespace forecast_detail
+
+TOTOGRAPH_INLINE void CheckpointSource::refuse_missing(const std::string& name, const std::vector<std::string>& others,
+                                                       const std::vector<Place>& unknown) const {
+    std::vector<std::string> unread;
+    for (const Place& place : unknown) {
+        unread.push_back(place.info.name);
+    }
     std::span<const File> searched = files_;
     if (const std::size_t part = rules_.part_of == nullptr ? 0 : rules_.part_of(name); part < parts_.size()) {
         const auto before =
@@ -142,16 +190,25 @@ TOTOGRAPH_INLINE void CheckpointSource::refuse_missing(const std::string& name) 
                         : "The " + std::to_string(searched.size()) + " files from " + first + " to " + last + " lack") +
                     " the tensor '" + name + "'; check that " + (is_one ? "the file is a " : "the files are a ") +
                     std::string(rules_.family) +
-                    " checkpoint and that the configuration that was compiled is the checkpoint's.");
+                    " checkpoint and that the configuration that was compiled is the checkpoint's." +
+                    forecast_detail::names_sentence(others, "One more is missing", " more are missing") +
+                    forecast_detail::names_sentence(unread, "One is there that the model does not read",
+                                                    " are there that the model does not read"));
 }
 
-TOTOGRAPH_INLINE void CheckpointSource::refuse_unknown(const Place& place) const {
+TOTOGRAPH_INLINE void CheckpointSource::refuse_unknown(const std::vector<Place>& unknown) const {
+    const Place& place = unknown.front();
+    std::vector<std::string> others;
+    for (std::size_t i = 1; i < unknown.size(); ++i) {
+        others.push_back(unknown[i].info.name);
+    }
     const std::string_view advice = rules_.advice == nullptr ? std::string_view{} : rules_.advice(place.info.name);
     throw Error(ErrorCode::unexpected_tensor,
                 quoted(place.file.path()) + " holds a tensor " + io::in_quotes(place.info.name, io::longest_quote) +
                     " that this architecture does not have; " +
                     (advice.empty() ? "check that the configuration that was compiled is the checkpoint's."
-                                    : std::string(advice)));
+                                    : std::string(advice)) +
+                    forecast_detail::names_sentence(others, "So is one more", " more are like it"));
 }
 
 TOTOGRAPH_INLINE void CheckpointSource::check_other_name(const Place& place, const NamedShape& tensor) const {
