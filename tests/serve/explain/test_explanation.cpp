@@ -221,7 +221,7 @@ TEST_CASE("a page about a forecaster") {
     // Two equal layers of three steps, told once; then the head.
     CHECK(count("layers 0-1, alike: 3 steps told once, run 2 times") == 1);
     CHECK(count("<td class=\"number\">x 2</td>") == 3);
-    CHECK(count("all &lt;of&gt; it") == 1);
+    CHECK(count("<h2>all &lt;of&gt; it</h2>") == 1);
     CHECK(count("<tr>") == 1 + 4 + 1 + 4);  // steps and kernels, with a line of titles each
     // Steps 0 and 3 together, in both runs, of the whole forecast.
     CHECK(count("<td class=\"number\">4.00 ms</td><td><span class=\"bar\" style=\"width:40px\"></span> 40%</td>") >= 1);

@@ -97,7 +97,7 @@ private:
 /// a moment. Throws `Error` as `Forecaster` does.
 /// @param threads  that it may use; 0: as many as there are
 template <class Model, Bucket bucket, ForecasterOptions options = ForecasterOptions{}>
-ExplanationPage cpu_page(const ModelWeights<Model>& weights, int threads = 0, int rounds = 9) {
+ExplanationPage cpu_page(const WeightsOf<Model>& weights, int threads = 0, int rounds = 9) {
     constexpr ForecastPlan plan = forecast_plan<Model, bucket>();
     const detail::FusedFacts facts = detail::compiled_bucket<Model, bucket, options>().facts();
     const int count = thread_count(threads);

@@ -280,7 +280,7 @@ TOTOGRAPH_INLINE std::string explain_html(const ExplanationPage& page) {
         const auto count = [](Index value, std::string_view one, std::string_view many) {
             return totograph::detail::count_text(static_cast<std::size_t>(value), one, many);
         };
-        text += detail::html_element("h2", summary.name + ": " + page.programs[i].title) +
+        text += detail::html_element("h2", page.programs[i].title) +
                 detail::html_element("p", "Run " + count(summary.runs, "time", "times") + " in a forecast. " +
                                               count(summary.recorded_nodes, "node", "nodes") + " recorded, " +
                                               std::to_string(summary.nodes) + " after rewriting, in " +
