@@ -1,5 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Elementwise ops, views and copies: the fused executor against the eager one, in every type that has them.
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <limits>
+#include <string_view>
+#include <vector>
+
 #include <doctest/doctest.h>
 
 #include <totograph/core/dtype.hpp>
@@ -66,8 +73,13 @@ struct NearOps {
         out(asinh(x));
         out(asinh(exp(wide)));
         out(asinh(x * 1e-3));
+        out(erf(x));
+        out(erf(wide));
+        out(erf(x * 1e-3));
         out(gelu(x));
         out(gelu(wide));
+        out(gelu_erf(x * 4.0));
+        out(relu(wide));
         out(sin(wide));
         out(cos(wide));
     }
@@ -199,6 +211,18 @@ struct LongChains {
     }
 };
 
+/// Functions that are made of others, and one with an end on either side.
+struct Activations {
+    static constexpr Index count = 21;
+
+    static constexpr void record(Recorder& r) {
+        const Tensor x = r.state("x", {count});
+        r.tap("out erf", erf(x));
+        r.tap("out gelu_erf", gelu_erf(x));
+        r.tap("out relu", relu(x));
+    }
+};
+
 // Contraction of a product and a sum into one rounding, which compilers do where the target can, moves results of
 // chains by a rounding of a term.
 constexpr Tolerance one_rounding{2e-7, 2e-6};
@@ -213,6 +237,33 @@ TEST_CASE("ops that round once give the same bits on both executors") {
 
 TEST_CASE("other functions are a few roundings apart") {
     check_against_eager<NearOps>({2e-6, 1e-6});
+}
+
+TEST_CASE("the error function, GELU by it, and ReLU are those of their definitions") {
+    std::vector<double> x{-0.0, 0, 1e-30, -3, -1, -0.25, 0.5, 1, 3, 3.9, -3.92, 4, 9, -1e30, 1e-3, -0.01, 2, -2, 0.1};
+    x.push_back(std::numeric_limits<double>::infinity());
+    x.push_back(std::numeric_limits<double>::quiet_NaN());
+    REQUIRE(x.size() == static_cast<std::size_t>(Activations::count));
+    const auto prepare = [&](auto& executor) {
+        std::transform(x.begin(), x.end(), state_of<float>(executor, "x").begin(),
+                       [](double value) { return static_cast<float>(value); });
+    };
+    run_on_both<Activations>(prepare, [&](auto& executor) {
+        const auto check = [&](std::string_view name, Tolerance tolerance, const auto& definition) {
+            for (std::size_t i = 0; i < x.size(); ++i) {
+                CAPTURE(name);
+                CAPTURE(x[i]);
+                const double expected = definition(static_cast<double>(static_cast<float>(x[i])));
+                const double found = static_cast<double>(state_of<float>(executor, name)[i]);
+                CHECK(tolerance.accepts(found, expected));
+            }
+        };
+        check("out erf", {5e-7}, [](double v) { return std::erf(v); });
+        // 1 + erf has the rounding of numbers around 1, also where it is near 0.
+        check("out gelu_erf", {5e-7, 1e-6}, [](double v) { return v * 0.5 * (1 + std::erf(v / std::sqrt(2.0))); });
+        check("out relu", {}, [](double v) { return v < 0 ? 0.0 : v; });
+        CHECK(std::signbit(state_of<float>(executor, "out erf")[0]));
+    });
 }
 
 TEST_CASE("operands broadcast in all positions") {

@@ -87,7 +87,7 @@ inline constexpr bool is_missing = false;
 template <Op op, class T>
 TOTOGRAPH_HOST_DEVICE inline auto apply(const T& a, [[maybe_unused]] const T& b, [[maybe_unused]] const T& c) {
     using std::abs, std::floor, std::exp, std::log, std::sin, std::cos, std::sqrt, std::tanh, std::sinh, std::asinh,
-        std::log1p;
+        std::erf, std::log1p;
     if constexpr (op == Op::add) {
         return a + b;
     } else if constexpr (op == Op::subtract) {
@@ -130,6 +130,8 @@ TOTOGRAPH_HOST_DEVICE inline auto apply(const T& a, [[maybe_unused]] const T& b,
         return sinh(a);
     } else if constexpr (op == Op::asinh) {
         return asinh(a);
+    } else if constexpr (op == Op::erf) {
+        return erf(a);
     } else if constexpr (op == Op::gelu) {
         return gelu(a);
     } else if constexpr (op == Op::less) {

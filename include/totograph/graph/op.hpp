@@ -46,6 +46,7 @@ enum class Op : std::uint8_t {
     tanh,
     sinh,
     asinh,
+    erf,                 ///< 2 / sqrt(pi) times the integral of exp(-t^2) from 0 to x.
     gelu,                ///< x / 2 (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))).
     less,                ///< 1 where a < b, else 0; NaN compares false.
     equal,               ///< 1 where a == b, else 0.

@@ -170,6 +170,7 @@ inline constexpr std::array op_table{
     op_rows::function(Op::tanh, "tanh"),
     op_rows::function(Op::sinh, "sinh"),
     op_rows::function(Op::asinh, "asinh"),
+    op_rows::function(Op::erf, "erf"),
     op_rows::function(Op::gelu, "gelu"),
     op_rows::elementwise(Op::less, "less", 2, ChainCost::instruction),
     op_rows::elementwise(Op::equal, "equal", 2, ChainCost::instruction),

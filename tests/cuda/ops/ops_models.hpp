@@ -72,6 +72,8 @@ struct Functions {
         out(tanh(x));
         out(sinh(x));
         out(asinh(wide));
+        out(erf(x));
+        out(erf(wide));
         out(gelu(wide * 0.25));
         out(sin(wide));
         out(cos(wide));

@@ -180,9 +180,23 @@ constexpr Tensor sinh(Tensor x) {
 constexpr Tensor asinh(Tensor x) {
     return detail::unary(Op::asinh, x);
 }
-/// x / 2 (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))): PyTorch's `gelu` with `approximate="tanh"`.
+/// The error function, 2 / sqrt(pi) times the integral of exp(-t^2) from 0 to x.
+constexpr Tensor erf(Tensor x) {
+    return detail::unary(Op::erf, x);
+}
+/// The larger of x and 0; NaN where x is.
+constexpr Tensor relu(Tensor x) {
+    return maximum(x, 0.0);
+}
+/// x / 2 (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))): PyTorch's `gelu` with `approximate="tanh"`. Its default, which
+/// differs from this by up to 0.0005, is `gelu_erf`.
 constexpr Tensor gelu(Tensor x) {
     return detail::unary(Op::gelu, x);
+}
+/// x / 2 (1 + erf(x / sqrt(2))): PyTorch's `gelu` as it is by default (https://arxiv.org/abs/1606.08415).
+constexpr Tensor gelu_erf(Tensor x) {
+    constexpr double half_root = 0.70710678118654752440;
+    return x * 0.5 * (1.0 + erf(x * half_root));
 }
 
 /// `yes` where `condition` is not 0, else `no`.
