@@ -10,7 +10,7 @@ namespace totograph {
 /// What the checkpoints of a family may hold beside the tensors that its programs read, under the names that these
 /// have.
 struct CheckpointRules {
-    std::string_view family;  ///< For messages, such as the name of the published models.
+    std::string_view family{};  ///< For messages, such as the name of the published models.
     /// Another name that a checkpoint may have for a tensor; null where there is none.
     std::string (*other_name)(std::string name) = nullptr;
     /// Whether a tensor that no program reads may be there; null: none may.

@@ -11,6 +11,7 @@
 #include <totograph/exec/finite_weights.hpp>
 #include <totograph/exec/weights.hpp>
 #include <totograph/forecast/family.hpp>
+#include <totograph/forecast/weights/checkpoint_rules.hpp>
 #include <totograph/forecast/weights/named_shape.hpp>
 #include <totograph/forecast/weights/open_checkpoint.hpp>
 #include <totograph/forecast/weights/untrained_source.hpp>
@@ -30,11 +31,11 @@ struct ModelWeights {
 template <class Model>
 using WeightsOf = ModelWeights<typename CheckpointOf<Model>::type>;
 
-/// Every tensor of a model, in the order in which its programs read them. The list is read off recorded programs.
-template <class Model>
-std::vector<NamedShape> checkpoint_tensors() {
-    using Family = FamilyOf<Model>;
-    static_assert(check_bucket<Model, Family::smallest_bucket>());
+namespace forecast_detail {
+
+/// Every tensor that programs read, each once.
+template <class... Programs>
+std::vector<NamedShape> tensors_of(ModelList<Programs...>) {
     std::set<std::string> seen;
     std::vector<NamedShape> tensors;
     const auto add = [&](const Graph& graph) {
@@ -44,9 +45,18 @@ std::vector<NamedShape> checkpoint_tensors() {
             }
         }
     };
-    const auto add_all = [&]<class... Programs>(ModelList<Programs...>) { (add(record<Programs>()), ...); };
-    add_all(typename Family::template Schedule<Family::smallest_bucket>::Models{});
+    (add(record<Programs>()), ...);
     return tensors;
+}
+
+}  // namespace forecast_detail
+
+/// Every tensor of a model, in the order in which its programs read them. The list is read off recorded programs.
+template <class Model>
+std::vector<NamedShape> checkpoint_tensors() {
+    using Family = FamilyOf<Model>;
+    static_assert(check_bucket<Model, Family::smallest_bucket>());
+    return forecast_detail::tensors_of(typename Family::template Schedule<Family::smallest_bucket>::Models{});
 }
 
 /// Opens a checkpoint: a folder, a file, a folder of shards with their index, or a model's folder in a Hugging Face
@@ -64,6 +74,16 @@ ModelWeights<Model> load(const std::filesystem::path& checkpoint) {
         FamilyOf<Model>::check_config(io::ModelConfig(files.config));
     }
     return {Weights(open_checkpoint(files, checkpoint_tensors<Model>(), FamilyOf<Model>::checkpoint))};
+}
+
+/// Opens a checkpoint, as `load` does, for programs of no family: those that an executor of yours runs, each a type
+/// with `static constexpr void record(Recorder&)`. Its tensors are checked against what they read together; a
+/// `config.json` is not looked at. Throws `Error`.
+template <class... Programs>
+Weights load_weights(const std::filesystem::path& checkpoint, const CheckpointRules& rules = {}) {
+    static_assert(sizeof...(Programs) > 0, "totograph: load_weights is given the programs that read the weights.");
+    return Weights(
+        open_checkpoint(io::find_checkpoint(checkpoint), forecast_detail::tensors_of(ModelList<Programs...>{}), rules));
 }
 
 /// Reads every tensor of a model. Throws `Error` (`tensor_mismatch`), which names the tensor and the first bad index,

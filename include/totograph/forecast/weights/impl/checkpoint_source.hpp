@@ -188,8 +188,8 @@ TOTOGRAPH_INLINE void CheckpointSource::refuse_missing(const std::string& name, 
     throw Error(ErrorCode::missing_tensor,
                 (is_one ? first + " lacks"
                         : "The " + std::to_string(searched.size()) + " files from " + first + " to " + last + " lack") +
-                    " the tensor '" + name + "'; check that " + (is_one ? "the file is a " : "the files are a ") +
-                    std::string(rules_.family) +
+                    " the tensor '" + name + "'; check that " + (is_one ? "the file is a" : "the files are a") +
+                    (rules_.family.empty() ? "" : " ") + std::string(rules_.family) +
                     " checkpoint and that the configuration that was compiled is the checkpoint's." +
                     forecast_detail::names_sentence(others, "One more is missing", " more are missing") +
                     forecast_detail::names_sentence(unread, "One is there that the model does not read",

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+#include <totograph/core/error.hpp>
+#include <totograph/core/shape.hpp>
+#include <totograph/exec/weights.hpp>
+#include <totograph/forecast/weights/model_weights.hpp>
+#include <totograph/graph/recorder.hpp>
+#include <totograph/io/checkpoint/safetensors_writer.hpp>
+
+#include "io/support.hpp"
+
+// Weights of programs that no family has.
+
+using namespace totograph;
+using test::check_error;
+
+namespace {
+
+/// Two programs that share a table.
+struct Prefill {
+    static constexpr void record(Recorder& r) {
+        const Tensor table = r.weight("table", {3, 2});
+        const Tensor x = repeat(2, r.state("x", {3, 2}), [&](Tensor given, LayerIndex layer) {
+            return given * r.weight("layers.{}.scale", {2}, layer);
+        });
+        r.store(r.state("x", {3, 2}), x + table);
+    }
+};
+struct Decode {
+    static constexpr void record(Recorder& r) {
+        const Tensor x = r.state("x", {3, 2});
+        r.store(x, linear(x, r.weight("head", {2, 2})) + r.weight("table", {3, 2}));
+    }
+};
+
+/// A file of these tensors. All numbers of one are its place in the list.
+std::string write(const test::ScratchFolder& folder,
+                  const std::vector<std::pair<std::string, std::vector<Index>>>& of) {
+    std::vector<std::vector<float>> values;
+    std::vector<io::TensorToWrite> tensors;
+    values.reserve(of.size());
+    for (const auto& [name, shape] : of) {
+        Index size = 1;
+        for (const Index extent : shape) {
+            size *= extent;
+        }
+        values.emplace_back(static_cast<std::size_t>(size), static_cast<float>(values.size()));
+        tensors.push_back({.name = name, .shape = shape, .values = values.back()});
+    }
+    const std::string path = (folder.path() / "model.safetensors").string();
+    io::write_safetensors(path, tensors);
+    return path;
+}
+
+}  // namespace
+
+TEST_CASE("programs of no family load a checkpoint of what they read together") {
+    const test::ScratchFolder folder;
+    const Weights weights = load_weights<Prefill, Decode>(
+        write(folder, {{"table", {3, 2}}, {"layers.0.scale", {2}}, {"layers.1.scale", {2}}, {"head", {2, 2}}}));
+    std::vector<float> head(4);
+    weights.source().read("head", {2, 2}, head);
+    CHECK(head == std::vector<float>{3, 3, 3, 3});
+}
+
+TEST_CASE("programs of no family are told of all names that differ, and of a shape that does") {
+    const test::ScratchFolder folder;
+    const std::string path =
+        write(folder, {{"table", {3, 2}}, {"layer.0.scale", {2}}, {"layers.1.scale", {2}}, {"head", {2, 2}}});
+    check_error(ErrorCode::missing_tensor,
+                {"lacks the tensor 'layers.0.scale'; check that the file is a checkpoint",
+                 "One is there that the model does not read: 'layer.0.scale'."},
+                [&] { (void)load_weights<Prefill, Decode>(path); });
+    check_error(ErrorCode::missing_tensor,
+                {"'layers.0.scale'", "2 are there that the model does not read: 'layer.0.scale', 'head'."},
+                [&] { (void)load_weights<Prefill>(path); });
+    const std::string other = write(folder, {{"table", {3, 2}}, {"head", {2, 3}}});
+    check_error(ErrorCode::tensor_mismatch, {"'head' should have shape [2, 2], found [2, 3]"},
+                [&] { (void)load_weights<Decode>(other); });
+    CHECK_NOTHROW((void)load_weights<Decode>(write(folder, {{"table", {3, 2}}, {"head", {2, 2}}, {"more", {1}}}),
+                                             {.is_ignored = [](std::string_view name) { return name == "more"; }}));
+}
