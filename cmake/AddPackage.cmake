@@ -6,12 +6,12 @@
 #         MODELS toto1::demo_1_0
 #         BUCKETS "variates=8 context=512 horizon=96 samples=128 exogenous=4" "variates=8 context=512 horizon=96")
 #
-# A model is one of the library's, or "<type> from <header>". A bucket names what totograph::Bucket has; what it leaves
-# out is as there. Each model is compiled for each bucket. The library exports the functions of
-# <totograph/c/totograph.h> and nothing else. For CUDA it is `<name>.cuda.so`, for CMAKE_CUDA_ARCHITECTURES; enable the
-# language CUDA and find CUDAToolkit first. With levels, such as x86-64-v3 and x86-64-v4, it is a library for each of
-# them, `<name>.x86-64-v3.so`; without, it is compiled with the flags of the project. Sets `<name>_PACKAGES`, the names of
-# the targets, for install(TARGETS).
+# A model is one of the library's, or "<type> from <header>": a header beside the CMakeLists.txt that calls this, or where
+# the include directories of the project say. A bucket names what totograph::Bucket has; what it leaves out is as there.
+# Each model is compiled for each bucket. The library exports the functions of <totograph/c/totograph.h> and nothing
+# else. For CUDA it is `<name>.cuda.so`, for CMAKE_CUDA_ARCHITECTURES; enable the language CUDA and find CUDAToolkit
+# first. With levels, such as x86-64-v3 and x86-64-v4, it is a library for each of them, `<name>.x86-64-v3.so`; without,
+# it is compiled with the flags of the project. Sets `<name>_PACKAGES`, the names of the targets, for install(TARGETS).
 # "variates=8 context=512" as an initializer of totograph::Bucket.
 function(totograph_bucket_initializer text output)
     set(members "")
@@ -102,6 +102,7 @@ endfunction()
 function(totograph_add_package_library target sources level)
     add_library("${target}" MODULE ${sources})
     target_link_libraries("${target}" PRIVATE totograph::totograph)
+    target_include_directories("${target}" PRIVATE "${CMAKE_CURRENT_SOURCE_DIR}")
     if(level)
         target_compile_options("${target}" PRIVATE "-march=${level}")
     endif()

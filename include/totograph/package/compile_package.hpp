@@ -56,6 +56,14 @@ struct ModelDocument {
             "which writes it as config.json has it.");
         // By the name alone: which family a model is of, nothing outside of `models/` knows.
         if constexpr (has_config_text) {
+            constexpr bool is_object = [] {
+                io::ConstantJson config;
+                write_config(config, Model::config);
+                return !config.text().empty() && config.text().front() == '{' && config.text().back() == '}';
+            }();
+            static_assert(is_object,
+                          "totograph: `write_config` writes one object of JSON: it begins with `json.begin_object()` "
+                          "and ends with `end_object()`.");
             write_config(json, Model::config);
         }
         json.key("buckets").begin_array();
