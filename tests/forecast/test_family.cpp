@@ -114,7 +114,10 @@ TEST_CASE("a family of quantiles: what it cannot give is an error of a forecast 
                       [&] { (void)forecast.mean(); });
     test::check_error(ErrorCode::invalid_argument, {"samples: this is a forecast of quantiles"},
                       [&] { (void)forecast.samples(); });
-    test::check_error(ErrorCode::invalid_argument, {"quantiles from 0.1"}, [&] { (void)forecast.quantile(0.05); });
+    test::check_error(ErrorCode::invalid_argument, {"quantiles from 0.1 to 0.9; the level 0.05 is beyond them"},
+                      [&] { (void)forecast.quantile(0.05); });
+    test::check_error(ErrorCode::invalid_argument, {"between 0 and 1, found 1.5."},
+                      [&] { (void)forecast.quantile(1.5); });
     test::check_error(ErrorCode::no_bucket, {"16 samples"},
                       [&] { (void)forecaster.forecast(series(), {.samples = 16}); });
 }

@@ -17,8 +17,17 @@
 #include <totograph/core/inline.hpp>
 #include <totograph/core/shape.hpp>
 #include <totograph/forecast/results/result_memory.hpp>
+#include <totograph/graph/explain/text.hpp>
 
 namespace totograph {
+namespace forecast_detail {
+
+/// A level for a message, with all digits that a caller may have written.
+inline std::string level_text(double level) {
+    return detail::number_text(level, 15);
+}
+
+}  // namespace forecast_detail
 
 TOTOGRAPH_INLINE Forecast Forecast::with_context(Index steps) const {
     Forecast result = *this;
@@ -147,9 +156,9 @@ TOTOGRAPH_INLINE void Forecast::quantile_of_model(const char* what, double level
     constexpr double same = 1e-9;
     if (level < levels_.front() - same || level > levels_.back() + same) {
         throw Error(ErrorCode::invalid_argument, std::string(what) + ": the model forecasts quantiles from " +
-                                                     std::to_string(levels_.front()) + " to " +
-                                                     std::to_string(levels_.back()) + "; the level " +
-                                                     std::to_string(level) + " is beyond them.");
+                                                     forecast_detail::level_text(levels_.front()) + " to " +
+                                                     forecast_detail::level_text(levels_.back()) + "; the level " +
+                                                     forecast_detail::level_text(level) + " is beyond them.");
     }
     std::size_t low = 0;
     while (low + 1 < levels_.size() && levels_[low + 1] <= level + same) {
@@ -182,8 +191,8 @@ TOTOGRAPH_INLINE void Forecast::require_samples(const char* what) const {
 
 TOTOGRAPH_INLINE void Forecast::require_level(const char* what, double level) {
     if (!(level >= 0.0 && level <= 1.0)) {
-        throw Error(ErrorCode::invalid_argument,
-                    std::string(what) + ": the level must be between 0 and 1, found " + std::to_string(level) + ".");
+        throw Error(ErrorCode::invalid_argument, std::string(what) + ": the level must be between 0 and 1, found " +
+                                                     forecast_detail::level_text(level) + ".");
     }
 }
 
