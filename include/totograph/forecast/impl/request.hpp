@@ -50,7 +50,8 @@ TOTOGRAPH_INLINE void check_size(const char* what, std::size_t found, std::initi
 
 TOTOGRAPH_INLINE void check_rows(const char* what, std::size_t found, const Series& series) {
     if (series.stride == 0 && series.offset == 0) {
-        check_size(what, found, {series.batch, series.variates, series.steps}, "[batch, variates, steps]");
+        check_size(what, found, {series.batch, series.variates, series.steps}, "[batch, variates, steps]",
+                   " Cut the span to these, or say by Series::stride and offset where rows lie in it.");
         return;
     }
     // In an order in which nothing overflows: rows that fit into the memory that there is are not many.
