@@ -28,8 +28,8 @@ struct GemmThresholds {
     /// chains in place of all. An estimate: no bench has both. Read when compiling, too.
     Index skinny_most_m_before_draws;
     /// Rows from which a skinny GEMM in bf16 stores its result as bf16, too, where the next launch multiplies that: a
-    /// decode step of 32 rows takes 0.220 ms for 0.224 (`bench_cuda`, `batch_32`). Fewer were not timed apart from other
-    /// changes. Read when compiling.
+    /// decode step of 32 rows takes 0.220 ms for 0.224 (`bench_cuda`, `batch_32`). Fewer were not timed apart from
+    /// other changes. Read when compiling.
     Index skinny_least_m_to_leave_bf16;
     /// Rows from which `sm90` and `sm90_cluster` can pay. With 448 the smaller tiles of cuBLASLt fill the device better
     /// (`bench_cuda`, `readme`: its prefill).

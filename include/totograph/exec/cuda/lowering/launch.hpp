@@ -86,8 +86,8 @@ struct Launch {
     std::array<int, most_gemms_together> scales{};  ///< Of skinny GEMMs: the operand that is the norm.
     /// Of skinny GEMMs: a bit for each operand that is a weight.
     std::array<unsigned, most_gemms_together> weights{};
-    bool leaves_bf16 = false;       ///< Of a skinny GEMM: it stores its result as bf16, too, for a launch behind it.
-    bool takes_bf16 = false;        ///< Of skinny GEMMs: their input is what the launch before left.
+    bool leaves_bf16 = false;        ///< Of a skinny GEMM: it stores its result as bf16, too, for a launch behind it.
+    bool takes_bf16 = false;         ///< Of skinny GEMMs: their input is what the launch before left.
     bool query_is_bf16 = false;      ///< Of a lone attention: its queries are stored as bf16.
     bool keys_are_bf16 = false;      ///< Its keys and values are.
     bool prefix_is_early = false;    ///< Its prefix is written by no launch that may still run when it begins.

@@ -15,8 +15,8 @@
 // Whether the launches of a program repeat as its steps do. What a launch is depends on the steps of its own iteration
 // and of its neighbours: of the one before, what a kernel may read early, and what it finds as bf16; of the one after,
 // the rest. Whether a GEMM leaves bf16 depends on whether any launch of its kernel has a reader, which is alike in both
-// tables. The tables have two iterations in a row, the second with the right one before it, the first with the right one
-// after it. Where the launches of both are the same, so are those of every iteration between.
+// tables. The tables have two iterations in a row, the second with the right one before it, the first with the right
+// one after it. Where the launches of both are the same, so are those of every iteration between.
 
 namespace totograph::cuda {
 

@@ -167,7 +167,7 @@ private:
             for (std::size_t j = 0; takes && j < count; ++j) {
                 Launch& other = launches[j];
                 other.leaves_bf16 = other.leaves_bf16 || (other.kind == LaunchKind::skinny && other.gemms() == 1 &&
-                                                            kernel_of_gemm(other) == maker);
+                                                          kernel_of_gemm(other) == maker);
             }
         }
     }
