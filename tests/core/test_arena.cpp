@@ -17,8 +17,14 @@ TEST_CASE("sizes round up to the alignment") {
 }
 
 TEST_CASE("a block is aligned, zeroed, and as large as was asked for, small or large") {
-    for (const std::size_t bytes : {std::size_t{1}, std::size_t{100}, std::size_t{1} << 16U, std::size_t{9} << 20U}) {
+    // The last one needs a byte more than whole pages.
+    for (const std::size_t bytes : {std::size_t{1}, std::size_t{100}, std::size_t{1} << 16U, std::size_t{9} << 20U,
+                                    (std::size_t{9} << 20U) + 1}) {
         CAPTURE(bytes);
+        {
+            Arena before(2 * bytes + 4096);  // what is taken next may be a part of its memory
+            std::fill_n(before.data(), before.size(), std::byte{0xff});
+        }
         Arena arena(bytes);
         CHECK(arena.size() == bytes);
         CHECK(reinterpret_cast<std::uintptr_t>(arena.data()) % buffer_alignment == 0);
