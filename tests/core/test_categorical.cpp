@@ -95,6 +95,9 @@ TEST_CASE("ties with the last of the k largest stay, of the share only as many a
         by_share[static_cast<std::size_t>(draw(logits, {0, 0.65F}, i << 22U))] = true;
     }
     CHECK(by_count == std::array{true, true, true, true, false});
+    for (std::uint32_t i = 0; i < 1024; ++i) {
+        CHECK(draw(logits, {4, 1.0F}, i << 22U) != 4);  // all but the smallest
+    }
     // Their shares are .164, .447, .164, .164 and .060: before the second of the equal ones is .611, before the third
     // .775.
     CHECK(by_share == std::array{true, true, true, false, false});

@@ -221,6 +221,23 @@ TEST_CASE("mixture samples follow the mixture's distribution function") {
     CHECK(largest <= 1.95 / std::sqrt(count));
 }
 
+TEST_CASE("of a draw, word 0 chooses the component, words 1 and 2 make the variate") {
+    // Random123's words for the key of zeros. Bailey's formula of the middles of their cells, df 4, is
+    // -0.0459535602620311 (Python).
+    constexpr std::uint32_t word = 0x6627e8d5;
+    const Mixture one{{4.0F}, {1.0F}, {2.0F}, {1.0F}};
+    CHECK(one.sample({}) == doctest::Approx(0.9080928794759378).epsilon(1e-7));  // rounded to float
+    // A component's part of the unit interval is half open: at its end the next one begins. Floats hold that end, the
+    // uniform number itself, in two pieces.
+    constexpr std::uint32_t middle = 2 * word + 1;
+    constexpr std::uint32_t low = middle & 0xfffU;
+    const Mixture next{{50.0F, 50.0F, 50.0F},
+                       {0.0F, 1.0F, 2.0F},
+                       {1e-6F, 1e-6F, 1e-6F},
+                       {static_cast<float>(middle - low) * 0x1p-33F, static_cast<float>(low) * 0x1p-33F, 0.6F}};
+    CHECK(std::lround(next.sample({})) == 2);
+}
+
 TEST_CASE("the component is chosen by weight, never one of weight 0, also when the weights sum to less than 1") {
     // Scales of almost zero: the sample tells which component it came from.
     const auto frequencies = [](const std::vector<float>& probabilities) {
