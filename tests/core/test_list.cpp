@@ -32,6 +32,9 @@ constexpr bool grows_and_shrinks(const T& first, const T& second, const T& third
     List<T> moved = static_cast<List<T>&&>(copy);
     list = moved;
     good = good && list.front() == third;
+    const List<T>& same = list;
+    list = same;
+    good = good && list.size() == 3;
     moved.assign(list.begin() + 1, list.end());
     good = good && moved == List<T>{second, third};
     moved.assign(2, first);
@@ -62,6 +65,10 @@ constexpr bool destroys_all() {
         good = good && other.size() == 3 && alive == 7;
         list.clear();
         good = good && alive == 3;
+        for (int i = 0; i < 9; ++i) {
+            list.push_back(other[0]);  // into the memory that it was given in exchange, and then into more
+        }
+        good = good && list.size() == 9 && alive == 12;
     }
     return good && alive == 0;
 }
