@@ -101,6 +101,7 @@ TEST_CASE("a list switches topics on and all others off") {
     CHECK(topics_on() == std::vector(all_log_topics.begin(), all_log_topics.end()));
     set_logs("");
     CHECK(topics_on().empty());
+    CHECK(logs(LogTopic::settings));
 }
 
 TEST_CASE("a name that is no topic is refused, and changes nothing") {
@@ -168,10 +169,20 @@ TEST_CASE("the environment says which topics are on at first") {
 }
 
 TEST_CASE("names that are no topics are shown in one line that steers no terminal") {
-    Lines lines("TOTOGRAPH_LOGS", "x\nEVIL\x1b[31m\xff");
+    Lines lines("TOTOGRAPH_LOGS", "x\nEVIL\x1b[31m\x7f\xff");
     (void)topics_on();
     REQUIRE(lines.all().size() == 1);
-    CHECK(lines.all()[0].second.starts_with(R"(TOTOGRAPH_LOGS names 'x\x0aEVIL\x1b[31m\xff', expected)"));
+    CHECK(lines.all()[0].second.starts_with(R"(TOTOGRAPH_LOGS names 'x\x0aEVIL\x1b[31m\x7f\xff', expected)"));
+}
+
+TEST_CASE("of a name that is no topic 80 letters are shown") {
+    for (const std::size_t letters : {std::size_t{80}, std::size_t{81}}) {
+        const Lines lines("TOTOGRAPH_LOGS", std::string(letters, 'x').c_str());
+        (void)topics_on();
+        REQUIRE(lines.all().size() == 1);
+        const std::string shown = std::string(80, 'x') + (letters > 80 ? "..." : "");
+        CHECK(lines.all()[0].second.starts_with("TOTOGRAPH_LOGS names '" + shown + "', expected"));
+    }
 }
 
 TEST_CASE("names in the environment that are no topics are told once, the others count") {
