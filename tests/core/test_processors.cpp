@@ -69,6 +69,14 @@ TEST_CASE("a quota of control groups, version 1") {
     CHECK(groups.quota(own) == 2);
     groups.write("cpuacct,cpu/pod", "cpu.cfs_quota_us", "-1\n");
     CHECK(groups.quota(own) == no_processor_limit);
+    // Processor sets are another controller's.
+    groups.write("cpu/elsewhere", "cpu.cfs_quota_us", "100000\n");
+    groups.write("cpu/elsewhere", "cpu.cfs_period_us", "100000\n");
+    CHECK(groups.quota("5:cpuset:/elsewhere\n4:cpuacct,cpu:/pod\n") == no_processor_limit);
+    // A container that does not see its own group sees the controller's files.
+    groups.write("cpuacct,cpu", "cpu.cfs_quota_us", "150000\n");
+    groups.write("cpuacct,cpu", "cpu.cfs_period_us", "100000\n");
+    CHECK(groups.quota("4:cpuacct,cpu:/kubepods/elsewhere\n") == 1.5);
 }
 
 TEST_CASE("files that say something else do not limit") {
