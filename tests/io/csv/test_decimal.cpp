@@ -72,6 +72,10 @@ TEST_CASE("decimal: too large is told apart from too small") {
                                         "0.001e500", "1000000000000000000000e30", "+1e39"}) {
         is(text, DecimalKind::overflowing);
     }
+    // Halfway between the largest float and what would be the next, which rounds to infinity; and the double before it.
+    is("340282356779733661637539395458142568448", DecimalKind::overflowing);
+    is("-340282356779733661637539395458142568448", DecimalKind::overflowing);
+    reads("340282356779733623858607532500980858880", 0x1.fffffefffffffp127);
     is("1" + std::string(500, '0'), DecimalKind::overflowing);
     is("1" + std::string(500, '0') + ".5", DecimalKind::overflowing);
     is("1" + std::string(500, '0') + "e-100", DecimalKind::overflowing);
