@@ -16,6 +16,7 @@
 #include <totograph/io/csv/number_cell.hpp>
 #include <totograph/io/csv/records.hpp>
 #include <totograph/io/text.hpp>
+#include <totograph/io/time/named_date.hpp>
 #include <totograph/io/time/timestamp.hpp>
 
 namespace totograph::io {
