@@ -158,6 +158,22 @@ TEST_CASE("one id for each variate goes with its series") {
                          teller.forecast(series_of(request), options)) == 0);
 }
 
+TEST_CASE("several known futures go with their series") {
+    Request request = full(5);
+    request.exogenous = 2;
+    request.future = waves(5, 2, 64).values;
+    Bucket some = small;
+    some.exogenous = 2;
+    Bucket all = large;
+    all.exogenous = 2;
+    Teller teller(some);
+    Teller whole(all);
+    const tg::ForecastOptions options{.seed = 3, .horizon = 9, .samples = 4};
+    CHECK(different_bits(whole.forecast(series_of(request), options).keep(),
+                         teller.forecast(series_of(request), options)) == 0);
+    CHECK(teller.runs == 3);
+}
+
 TEST_CASE("a mean has parts of its batch alone") {
     Bucket mean = small;
     mean.samples = 0;
@@ -269,6 +285,24 @@ TEST_CASE("an extended horizon goes on from medians, with other draws, gaps and 
     CHECK(found.view().context() == 40);
 }
 
+TEST_CASE("a history goes on with medians of quantiles, and keeps its newest steps") {
+    constexpr std::array<double, 3> levels{0.1, 0.5, 0.9};
+    const std::vector<float> quantiles{0, 1, 5, 10, 11, 15, 20, 21, 25, 30, 31, 35};
+    const tg::Forecast chunk(quantiles, 1, 1, 4, 0, 0, levels);
+    const std::vector<float> values{100, 101, 102};
+    const tg::Series series{.steps = 3, .values = values};
+    const auto extended = [&](Index most_steps) {
+        tg::PartsMemory memory;
+        const tg::Series longer = tg::forecast_detail::extended(series, chunk, most_steps, memory);
+        CHECK(longer.steps == static_cast<Index>(longer.values.size()));
+        return std::vector<float>(longer.values.begin(), longer.values.end());
+    };
+    CHECK(extended(9) == std::vector<float>{100, 101, 102, 1, 11, 21, 31});
+    CHECK(extended(5) == std::vector<float>{102, 1, 11, 21, 31});
+    CHECK(extended(4) == std::vector<float>{1, 11, 21, 31});
+    CHECK(extended(3) == std::vector<float>{11, 21, 31});
+}
+
 TEST_CASE("what cannot be extended") {
     const Request request = full(1);
     Teller teller(small);
@@ -291,12 +325,16 @@ TEST_CASE("what cannot be extended") {
            {.horizon = Index{1} << 22U, .samples = Index{1} << 20U, .extend = true});
     refuse(ErrorCode::invalid_argument, {"numbered up to 4294967295"}, unknown,
            {.horizon = 9, .samples = 7, .first_sample = 4294967290U});
+    CHECK(teller.forecast(unknown, {.horizon = 9, .samples = 6, .first_sample = 4294967290U}).sample_count() == 6);
     // A bucket of less than a patch: groups by step would no longer agree with patches.
     Bucket tiny = small;
     tiny.horizon = 5;
     Teller less(tiny);
     tg::test::check_error(ErrorCode::invalid_argument, {"groups", "less than a patch of 8"},
                           [&] { (void)less.forecast(unknown, {.horizon = 6, .extend = true}); });
+    Bucket whole_patch = small;
+    whole_patch.horizon = patch;
+    CHECK(Teller(whole_patch).forecast(unknown, {.horizon = 9, .extend = true}).horizon() == 9);
     unknown.groups = {};
     CHECK(less.forecast(unknown, {.horizon = 12, .extend = true}).horizon() == 12);
     CHECK(less.runs == 3);
