@@ -56,6 +56,9 @@ TEST_CASE("forecasts without quantiles have no quantile function") {
     const std::vector<float> means{1, 2};
     test::check_error(ErrorCode::invalid_argument, {"no quantiles"},
                       [&] { (void)sample_quantiles(Forecast(means, 2, 1, 1, 0), 3); });
+    constexpr std::array<double, 1> median{0.5};  // no line goes through one point
+    test::check_error(ErrorCode::invalid_argument, {"no quantiles"},
+                      [&] { (void)sample_quantiles(Forecast(means, 2, 1, 1, 0, 0, median), 3); });
     test::check_error(ErrorCode::invalid_argument, {"1 or more, found 0"},
                       [&] { (void)sample_quantiles(forecast, 0); });
 }
