@@ -5,8 +5,11 @@
 
 #include <initializer_list>
 #include <optional>
+#include <string>
 #include <string_view>
 
+#include <totograph/io/csv/decimal.hpp>
+#include <totograph/io/csv/gap_words.hpp>
 #include <totograph/io/csv/number_cell.hpp>
 
 using namespace totograph::io;
@@ -37,9 +40,59 @@ TEST_CASE("cells: other numbers tell that three digits are decimals, or that the
     CHECK(mark_of({"1,234", "2,345"}) == DecimalMark::comma);
     CHECK(mark_of({"980", "1.010", "1.5"}) == DecimalMark::point);
     CHECK(mark_of({"1", "0.125"}) == DecimalMark::point);
+    CHECK(mark_of({"980", ".125"}) == DecimalMark::point);
+    CHECK(mark_of({"980", "1234.125"}) == DecimalMark::point);     // thousands come in threes
     CHECK(mark_of({"1", "1010", "1.010"}) == DecimalMark::point);  // its thousands are not parted
     CHECK(mark_of({"980", "1.010", "1.010.000"}) == DecimalMark::comma);
     CHECK(mark_of({"980", "1.010", "2.000,5"}) == DecimalMark::comma);
     CHECK(mark_of({"980", "1,010"}, ',') == DecimalMark::point);  // in quotes, it parts thousands
     CHECK(mark_of({"980", "990"}) == DecimalMark::point);
+}
+
+TEST_CASE("cells: a file whose columns have one mark each does not tell that of another column") {
+    const MarkEvidence column{.has_unclear_point = true};
+    const MarkEvidence file{.is_point = true, .is_comma = true, .has_unclear_point = true};
+    CHECK(!decide_mark(column, file, ';'));
+    CHECK(!decide_mark(column, file, ','));
+    CHECK(decide_mark(column, {.is_point = true, .has_unclear_point = true}, ';') == DecimalMark::point);
+    CHECK(decide_mark(column, {.is_comma = true, .has_unclear_point = true}, ';') == DecimalMark::comma);
+}
+
+TEST_CASE("cells: a number is too large for a float in the unit of its column, not in its own") {
+    const GapWords gaps;
+    const auto read = [&](double number) {
+        return read_cell(format_decimal(number) + " KiB", DecimalMark::point, "B", gaps);
+    };
+    // Halfway from the largest float to what would be the next, which rounds to infinity; and the double before it.
+    CHECK(read(0x1.ffffffp117).problem == CellProblem::overflowing);
+    CHECK(read(0x1.fffffefffffffp117).value == 0x1.fffffefffffffp127);
+    CHECK(read_cell("1.5 GiB", DecimalMark::point, "KiB", gaps).value == 1572864.0);
+    CHECK(read_cell("5 ms", DecimalMark::point, "B", gaps).problem == CellProblem::unit);
+}
+
+TEST_CASE("cells: what is no number of thousands, of a sign and of brackets") {
+    const auto digits_of = [](std::string_view cell) {
+        const std::optional<NumberParts> parts = split_number(cell);
+        return parts ? parts->digits : "nothing";
+    };
+    CHECK(digits_of("5e") == "5");  // of a unit e
+    CHECK(digits_of("5e3") == "5e3");
+    CHECK(digits_of("5e+") == "nothing");
+    CHECK(digits_of("5 abcdefghijklmnop") == "5");
+    CHECK(digits_of("5 abcdefghijklmnopq") == "nothing");  // no unit is that long
+    CHECK(digits_of("1 234 567") == "1234567");
+    CHECK(digits_of("1 2345") == "nothing");
+    CHECK(digits_of("1 23") == "nothing");
+    CHECK(digits_of("1.5 234") == "nothing");
+    CHECK(digits_of("5'") == "nothing");
+    CHECK(digits_of("5,") == "nothing");
+    CHECK(digits_of("5.") == "5.");
+    CHECK(digits_of("(5)") == "-5");
+    CHECK(digits_of("(-5)") == "nothing");
+    CHECK(digits_of("(+5)") == "nothing");
+    const auto kind_of = [](std::string_view digits) { return parse_digits(digits, DecimalMark::point).kind; };
+    CHECK(kind_of("123,456.5") == DecimalKind::number);
+    CHECK(kind_of("1234,567.5") == DecimalKind::text);
+    CHECK(kind_of("1,234,56") == DecimalKind::text);
+    CHECK(kind_of("1,23,456") == DecimalKind::text);
 }
