@@ -9,6 +9,7 @@
 #include <vector>
 
 #include <totograph/io/csv/csv.hpp>
+#include <totograph/io/csv/records.hpp>
 
 #include "io/support.hpp"
 
@@ -168,6 +169,11 @@ TEST_CASE("csv: other separators") {
     CHECK(parse("a;b\n1;2\n", separated_by(';')).columns.at(1) == Values{2.0});
     CHECK(std::isnan(parse("a\tb\n1\t\n2\t3\n", separated_by('\t')).columns.at(1).at(0)));
     CHECK(parse("a b\n1 2\n", separated_by(' ')).columns.at(1) == Values{2.0});
+    // A separator that is a blank stands between fields that are empty, too.
+    const auto tabs = parse("a\tb\tc\n1\t\t3\n\t5\t6\n", separated_by('\t'));
+    CHECK(std::isnan(tabs.columns.at(1).at(0)));
+    CHECK(std::isnan(tabs.columns.at(0).at(1)));
+    CHECK(tabs.columns.at(2) == Values{3.0, 6.0});
     for (const char separator : {'"', '\n', '\r', '\0', '.', '-', '+', '1', 'e', '\x7f', '\xe4'}) {
         check_error(ErrorCode::invalid_argument, {"separator", "cannot be used"},
                     [&] { parse("a,b\n1,2\n", separated_by(separator)); });
@@ -189,6 +195,17 @@ TEST_CASE("csv: rows that are too long are refused by line, short ones are gaps"
     CHECK(parse("a,b\n1,2\n\n3,4\n").rows() == 2);
     // R names no column of row names.
     CHECK(parse("a b\nx 1 2\ny 3 4\n", separated_by(' ')).columns.at(1) == Values{2, 4});
+}
+
+TEST_CASE("csv: a record has a million fields at most") {
+    std::vector<io::CsvField> record;
+    const std::string commas(io::CsvRecords::most_fields, ',');
+    io::CsvRecords fits(std::string_view(commas).substr(1), "wide.csv", ',');
+    CHECK(fits.next(record));
+    CHECK(record.size() == io::CsvRecords::most_fields);
+    io::CsvRecords wider(commas, "wide.csv", ',');
+    check_error(ErrorCode::invalid_file, {"Line 1 of 'wide.csv'", "more than 1000000 fields"},
+                [&] { (void)wider.next(record); });
 }
 
 TEST_CASE("csv: an empty line is a gap in a single column, except at the end") {
