@@ -6,6 +6,7 @@
 #include <new>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 #include <doctest/doctest.h>
@@ -232,7 +233,24 @@ TEST_CASE("a longer context keeps its newest steps, and says so") {
     REQUIRE(lines.size() == 1);
     CHECK(lines[0] ==
           "of a context of 40 steps the newest 24 are used, as many as were compiled for; of others likewise");
-    (void)teller.forecast(series_of(request), options);
+    // The same where rows lie apart.
+    const auto apart = [](const auto& rows) {
+        std::vector<std::decay_t<decltype(rows[0])>> memory(7 + 6 * 50);
+        for (Index row = 0; row < 6; ++row) {
+            std::copy_n(rows.begin() + row * 40, 40, memory.begin() + 7 + row * 50);
+        }
+        return memory;
+    };
+    const auto values = apart(request.values);
+    const auto observed = apart(request.observed);
+    const auto groups = apart(request.groups);
+    tg::Series rows = series_of(request);
+    rows.values = values;
+    rows.observed = observed;
+    rows.groups = groups;
+    rows.stride = 50;
+    rows.offset = 7;
+    CHECK(different_bits(expected, teller.forecast(rows, options)) == 0);
     CHECK(lines.size() == 1);  // once for each forecaster
     tg::set_log_sink({});
     tg::set_logs("");
