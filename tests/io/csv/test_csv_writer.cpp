@@ -98,6 +98,7 @@ TEST_CASE("csv writer: numbers are short and gaps empty") {
     CHECK(io::format_csv(sample()) == "time,cpu,memory\n2024-01-01,1.5,3e+38\n2024-01-02,,2\n2024-01-03,-0.1,\n");
     CHECK(io::format_csv(sample(), ';') == "time;cpu;memory\n2024-01-01;1.5;3e+38\n2024-01-02;;2\n2024-01-03;-0.1;\n");
     CHECK(io::format_csv({"", {}, {"a", "b"}, {{1.0}, {2.0}}}) == "a,b\n1,2\n");
+    CHECK(io::format_csv({"time", {"2024-01-01"}, {"a"}, {{gap}}}) == "time,a\n2024-01-01,\n");
 }
 
 TEST_CASE("csv writer: tables read back as they were") {
@@ -110,6 +111,10 @@ TEST_CASE("csv writer: tables read back as they were") {
     check_same(read_back(odd), odd);
     check_same(read_back(odd, '\t'), odd);
     check_same(read_back(odd, ' '), odd);
+    const io::Table commas{"when", {"Jan 1, 2024", "Jan 2, 2024"}, {"a"}, {{1.0, 2.0}}};
+    check_same(read_back(commas), commas);
+    const io::Table marked{"", {}, {"\xef\xbb\xbfmark", "b"}, {{1.0, 2.0}, {3.0, 4.0}}};
+    check_same(read_back(marked), marked);
 }
 
 TEST_CASE("csv writer: names that look like numbers stay names") {
