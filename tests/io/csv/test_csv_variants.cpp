@@ -10,6 +10,7 @@
 #include <vector>
 
 #include <totograph/io/csv/csv.hpp>
+#include <totograph/io/csv/names.hpp>
 #include <totograph/io/csv/split.hpp>
 #include <totograph/io/csv/text_encoding.hpp>
 
@@ -415,6 +416,16 @@ TEST_CASE("csv variants: repeated and nameless columns get names") {
     const auto table = parse("load,load,\n1,2,3\n4,5,6\n");
     CHECK(table.names == Names{"load", "load_2", "column_3"});
     CHECK(notes(table, "several columns 'load'"));
+    CHECK(parse("load,load,load_2\n1,2,3\n4,5,6\n").names == Names{"load", "load_3", "load_2"});
+}
+
+TEST_CASE("csv variants: of many names twelve are listed") {
+    Names names{"a", "b"};
+    CHECK(io::name_list(names) == "'a', 'b'");
+    names.resize(12, "c");
+    CHECK(io::name_list(names).ends_with("'c', 'c'"));
+    names.resize(13, "c");
+    CHECK(io::name_list(names).ends_with("'c', 'c' and 1 others"));
 }
 
 TEST_CASE("csv variants: rows in the order of time") {
