@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdint>
 #include <functional>
 #include <initializer_list>
 #include <limits>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -173,6 +175,46 @@ TEST_CASE("draws that make no sense") {
     refuse_draws({.filter = {.top_p = 1.5F}}, "top_p above 0 and at most 1");
 }
 
+TEST_CASE("one row that ends behind its memory, or was not observed where it is read") {
+    const std::array<float, 6> values{1, 2, 3, 4, 5, 6};
+    const tg::Series behind{.steps = 4, .values = values, .offset = 2};
+    CHECK_NOTHROW(tg::check_request(behind, {.context = 4, .horizon = 1}));
+    const tg::Series beyond{.steps = 4, .values = values, .offset = 3};
+    tg::test::check_error(ErrorCode::invalid_argument, {"values should hold", "from element 3 on", "found 6"},
+                          [&] { tg::check_request(beyond, {.context = 4, .horizon = 1}); });
+    const std::array<std::uint8_t, 4> observed{1, 0, 0, 0};
+    const tg::Series old{.steps = 4, .observed = observed};
+    CHECK_NOTHROW(tg::check_request(old, {.context = 4, .horizon = 1}, tg::ValuesOn::device));
+    tg::test::check_error(ErrorCode::invalid_series, {"no observed value in its newest 3 steps"},
+                          [&] { tg::check_request(old, {.context = 3, .horizon = 1}, tg::ValuesOn::device); });
+}
+
+TEST_CASE("marks of a known future are as many as its values") {
+    const std::array<float, 4> values{1, 2, 3, 4};
+    const std::array<float, 3> future{1, not_a_number, not_a_number};
+    const std::array<std::uint8_t, 3> known{1, 0, 1};
+    tg::Series series{.variates = 2, .steps = 2, .values = values, .exogenous = 1, .future_exogenous = future};
+    const auto check = [&] { tg::check_request(series, {.variates = 2, .context = 2, .horizon = 3}); };
+    series.future_observed = known;
+    tg::test::check_error(ErrorCode::invalid_series, {"NaN or infinity at element 2"}, check);
+    series.future_observed = std::span(known).first(2);  // the third one is not read
+    tg::test::check_error(ErrorCode::invalid_argument, {"future_observed should hold as many", "3, found 2"}, check);
+}
+
+TEST_CASE("of buckets that serve a request in parts equally well the first is chosen") {
+    const std::array buckets{tg::Bucket{.variates = 3, .context = 32, .horizon = 16},
+                             tg::Bucket{.variates = 4, .context = 32, .horizon = 16},
+                             tg::Bucket{.batch = 2, .variates = 4, .context = 32, .horizon = 16}};
+    const auto chosen = [&](Index batch) {
+        return tg::choose_bucket(buckets, {.batch = batch, .variates = 2, .steps = 8}, {.horizon = 9}, false);
+    };
+    CHECK(chosen(1) == 0);
+    CHECK(chosen(2) == 2);
+    CHECK(chosen(3) == 2);  // in two runs
+    const std::span<const tg::Bucket> equal = std::span(buckets).first(2);
+    CHECK(tg::choose_bucket(equal, {.batch = 3, .variates = 2, .steps = 8}, {.horizon = 9}, false) == 0);
+}
+
 TEST_CASE("requests that are too large for the bucket") {
     refuse(ErrorCode::no_bucket, {"context of 33 steps", "compiled 32", "newest steps"},
            [](Request& request, tg::ForecastOptions& options) {
@@ -339,6 +381,10 @@ TEST_CASE("rows that lie apart are as good as a copy of them") {
     apart.groups = groups;
     apart.stride = -1;
     refuse_apart({"stride", "negative", "-1"});
+    apart.stride = 27;
+    apart.offset = -1;
+    refuse_apart({"offset", "negative", "-1"});
+    apart.offset = 4;
     apart.stride = std::numeric_limits<Index>::max();
     refuse_apart({"values", "found 166"});
     apart.offset = std::numeric_limits<Index>::max();
