@@ -2,6 +2,8 @@
 // How requests are written to input states.
 #include <cstddef>
 #include <cstdint>
+#include <limits>
+#include <map>
 #include <string_view>
 #include <vector>
 
@@ -27,6 +29,20 @@ struct Told {
     void written(const void* end) const {
         const float* const begin = series.data();
         parts.emplace_back(begin, static_cast<const float*>(end));
+    }
+};
+
+/// States of a program that declares these.
+struct States {
+    mutable std::map<std::string_view, std::vector<float>> floats{};
+    mutable std::map<std::string_view, std::vector<std::int32_t>> integers{};
+
+    void* operator()(std::string_view name) const {
+        if (const auto found = floats.find(name); found != floats.end()) {
+            return found->second.data();
+        }
+        const auto found = integers.find(name);
+        return found == integers.end() ? nullptr : found->second.data();
     }
 };
 
@@ -80,4 +96,57 @@ TEST_CASE("gaps are filled as the family says, before anybody is told that a row
     CHECK(filled(tg::Imputation::as_given) == std::vector<float>{0, 0, 0, 1, 9, 9, 4, 5, 0, 0, 0, 9, 2, 9, 4, 9});
     CHECK(filled(tg::Imputation::forward_fill) == std::vector<float>{0, 0, 0, 1, 1, 1, 4, 5, 0, 0, 0, 0, 2, 2, 4, 4});
     CHECK(filled(tg::Imputation::linear) == std::vector<float>{0, 0, 0, 1, 2, 3, 4, 5, 0, 0, 0, 0, 2, 3, 4, 4});
+}
+
+TEST_CASE("lengths, names of draws and a future with gaps are written for what is asked, and for padding") {
+    constexpr tg::Bucket bucket{.batch = 3, .variates = 2, .context = 8, .horizon = 4, .exogenous = 1};
+    const tg::ForecastSizes sizes(bucket, 4);
+    const std::vector<float> values(2 * 2 * 8, 5);
+    constexpr float gap = std::numeric_limits<float>::quiet_NaN();
+    const std::vector<float> future{1, gap, 3, 4, 5, 6};
+    const std::vector<std::uint8_t> known{1, 0, 1, 1, 1, 1};
+    const tg::Series series{.batch = 2,
+                            .variates = 2,
+                            .steps = 8,
+                            .values = values,
+                            .exogenous = 1,
+                            .future_exogenous = future,
+                            .future_observed = known,
+                            .first_series = 9};
+    using namespace tg::states;
+    States states{.floats = {{tg::states::future, std::vector<float>(24, -1)},
+                             {future_observed, std::vector<float>(24, -1)},
+                             {is_known, std::vector<float>(6, -1)}},
+                  .integers = {{length, {-1, -1, -1}}, {seed, {-1, -1}}, {first_draw, {-1, -1}}}};
+    tg::InputStates(sizes, states)
+        .fill(series, {.batch = 2, .variates = 2, .context = 8, .horizon = 3}, 0x123456789, 7);
+    CHECK(states.integers[length] == std::vector<std::int32_t>{2, 2, 1});
+    CHECK(states.integers[seed] == std::vector<std::int32_t>{0x23456789, 1});
+    CHECK(states.integers[first_draw] == std::vector<std::int32_t>{9, 7});
+    CHECK(states.floats[is_known] == std::vector<float>{0, 1, 0, 1, 0, 0});
+    std::vector<float> expected(24, 0);
+    expected[4] = 1;
+    expected[6] = 3;
+    expected[12] = 4;
+    expected[13] = 5;
+    expected[14] = 6;
+    CHECK(states.floats[tg::states::future] == expected);
+    std::vector<float> seen(24, 0);
+    seen[4] = seen[6] = seen[12] = seen[13] = seen[14] = 1;
+    CHECK(states.floats[future_observed] == seen);
+}
+
+TEST_CASE("steps before the first one that is observed are no history, but where none is") {
+    constexpr tg::Bucket bucket{.batch = 3, .variates = 1, .context = 4, .horizon = 1};
+    const tg::ForecastSizes sizes(bucket, 1);
+    const std::vector<float> values{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12};
+    const std::vector<std::uint8_t> observed{0, 0, 1, 0, 0, 0, 0, 0, 1, 0, 1, 1};
+    const tg::Series series{.batch = 3, .variates = 1, .steps = 4, .values = values, .observed = observed};
+    using namespace tg::states;
+    States states{.floats = {{tg::states::series, std::vector<float>(12, -1)}}, .integers = {{length, {-1, -1, -1}}}};
+    const tg::InputStates inputs(sizes, states);
+    inputs.fill(series, {.batch = 3, .variates = 1, .context = 4, .horizon = 1}, 0);
+    inputs.drop_leading_gaps(series);
+    CHECK(states.integers[length] == std::vector<std::int32_t>{2, 4, 4});
+    CHECK(states.floats[tg::states::series] == std::vector<float>{3, 4, 0, 0, 5, 6, 7, 8, 9, 10, 11, 12});
 }
