@@ -30,6 +30,7 @@ TEST_CASE("time step: even intervals, though some are odd") {
     CHECK(step_of({"1", "3", "5", "7"}).length == 2);
     CHECK(step_of({"1", "2", "3", "7", "8", "9"}).length == 1);
     CHECK(step_of({"0", "100", "201", "300", "401", "502"}).length == 101);  // the most frequent of those near
+    CHECK(step_of({"0", "10", "20", "31", "42"}).length == 10);              // the shorter of as frequent ones
     CHECK(step_of({"1", "2", "9", "40"}).kind == Kind::uneven);
     CHECK(step_of({"5"}).kind == Kind::uneven);
     CHECK(step_of({"5", "5", "5"}).kind == Kind::uneven);
@@ -43,6 +44,7 @@ TEST_CASE("time step: whole months, on the same or the last day") {
     CHECK(step_of({"2024-01-01", "2024-03-01", "2024-06-01"}).kind != Kind::months);  // two and three
     CHECK(later({"2024-01-31", "2024-02-29"}, 1) == "2024-03-31");
     CHECK(later({"2023-01-30", "2023-02-28", "2023-03-30"}, 1) == "2023-04-30");
+    CHECK(later({"2023-02-28", "2023-04-30"}, 2) == "2023-08-31");
     CHECK(later({"2024-11-15", "2024-12-15"}, -13) == "2023-11-15");
     CHECK(later({"2024-Q3", "2024-Q4"}, 2) == "2025-Q2");
 }
@@ -88,4 +90,10 @@ TEST_CASE("time step: the first and the last workdays of months") {
     CHECK(later(first, 3) == "2024-06-03");  // the 1st was a Saturday
     CHECK(step_of({"2024-01-31", "2024-02-01", "2024-03-01"}).kind != Kind::months);
     CHECK(step_of({"2024-03-30", "2024-04-30", "2024-05-29"}).kind != Kind::months);  // a Saturday among them
+    // Holidays move them by so much, and not by more; two rows follow no rule.
+    CHECK(step_of({"2023-01-27", "2023-02-28", "2023-03-31"}).kind == Kind::months);
+    CHECK(step_of({"2024-01-26", "2024-02-29", "2024-03-29"}).kind != Kind::months);
+    CHECK(step_of({"2021-04-05", "2021-05-03", "2021-06-01"}).kind == Kind::months);
+    CHECK(step_of({"2021-04-06", "2021-05-03", "2021-06-01"}).kind != Kind::months);
+    CHECK(step_of({"2024-01-31", "2024-02-28"}).kind == Kind::even);
 }
