@@ -97,6 +97,11 @@ TEST_CASE("checkpoint files: shards, by their folder, their index or one of them
     CHECK(found(folder.file("other.safetensors", "w"), folder.path(), false) == Names{"other.safetensors"});
     (void)folder.file("model.safetensors", "w");
     CHECK(found(folder.path(), folder.path(), false) == Names{"model.safetensors"});
+    // So it does where the shards are not there, and where a folder of that name makes no cache of it.
+    std::filesystem::remove(first);
+    CHECK(found(folder.path() / "model.safetensors", folder.path(), false) == Names{"model.safetensors"});
+    std::filesystem::create_directory(folder.path() / "snapshots");
+    CHECK(found(folder.path(), folder.path(), false) == Names{"model.safetensors"});
 }
 
 TEST_CASE("checkpoint files: a Hugging Face cache") {
@@ -169,9 +174,15 @@ TEST_CASE("shard index: what it must hold, and where its names may lead") {
     for (const std::string name : {"", ".", "..", "../up", "/etc/passwd", "a/b"}) {
         refused(R"({"weight_map": {"a": ")" + name + "\"}}", {"'" + name + "'", "beside the index"});
     }
+    refused(R"({"weight_map": {"a": "b\u0000"}})", {"beside the index"});
     refused(R"({"weight_map": {"a": ")" + std::string(256, 'n') + "\"}}", {"beside the index"});
+    const std::string longest = R"({"weight_map": {"a": ")" + std::string(255, 'n') + "\"}}";
+    CHECK(io::parse_shard_index(longest, "index.json").at("a").size() == 255);
     std::string many = R"({"weight_map": {)";
     for (int i = 0; i <= 1000; ++i) {
+        if (i == 1000) {
+            CHECK(io::shard_names(io::parse_shard_index(many + "}}", "index.json")).size() == 1000);
+        }
         const std::string number = std::to_string(i);
         many.append(i == 0 ? "\"" : ", \"").append(number).append("\": \"").append(number).append("\"");
     }
@@ -193,6 +204,8 @@ TEST_CASE("foreign files: each kind has its sentence, and a safetensors file non
     CHECK(is("\x1f\x8b\x08", "gzip"));
     CHECK(is("GGUF", "GGUF"));
     CHECK(is(std::string(512, '\0'), "zeros"));
+    CHECK(is(std::string(64, '\0'), "zeros"));
+    CHECK(io::foreign_content(std::string(63, '\0')).empty());
     CHECK(io::foreign_content("").empty());
     CHECK(io::foreign_content("{\"patch_size\": 64}").empty());
     using namespace std::string_view_literals;
