@@ -113,6 +113,9 @@ TEST_CASE("safetensors header: a file that is too short or claims too long a hea
         check_error(ErrorCode::invalid_file, {std::to_string(length), "limit of 100000000"},
                     [&] { parse_bytes(longer); });
     }
+    constexpr std::uint64_t longest = 100'000'000;
+    std::memcpy(longer.data(), &longest, sizeof(longest));
+    check_error(ErrorCode::invalid_file, {"header of 100000000 bytes", "only 2 follow"}, [&] { parse_bytes(longer); });
 }
 
 TEST_CASE("safetensors header: text that is not one JSON object is refused") {

@@ -114,6 +114,7 @@ TEST_CASE("safetensors writer: tensors that contradict themselves are refused an
     refuses({"t", DType::f32, {5}, six}, "[5] of 5 elements, but 6 values");
     refuses({"t", DType::f32, {6}}, "0 values were given");
     refuses({"t", DType::f32, {-6}, six}, "negative extent");
+    refuses({"t", DType::f32, {-1}, six}, "negative extent");
     refuses({"t", DType::f32, {std::numeric_limits<Index>::max(), 2}, six}, "overflows");
     refuses({"t", DType::f32, {6}, six, bytes}, "both values and bytes");
     refuses({"t", DType::f16, {6}, six}, "dtype f16");
