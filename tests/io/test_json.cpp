@@ -48,7 +48,8 @@ TEST_CASE("json: an object parses") {
 
 TEST_CASE("json: broken text is refused with its line") {
     refuses("", "not JSON");
-    refuses("{\n\"a\": 1,\n}", "line 3");
+    refuses("{\n\"a\": 1,\n}", "line 3, column 1");
+    refuses(R"({"a": 1 x})", "line 1, column 9");
     refuses(R"({"a": 1} x)", "not JSON");
     refuses(R"({"a": NaN})", "not JSON");
     refuses("{'a': 1}", "not JSON");
@@ -63,6 +64,8 @@ TEST_CASE("json: numbers are what RFC 8259 calls them") {
     const auto number = [](const std::string& text) { return read("{\"a\":" + text + "}"); };
     CHECK(number("-9223372036854775808").integer() == std::numeric_limits<std::int64_t>::min());
     CHECK(number("18446744073709551615").whole() == std::numeric_limits<std::uint64_t>::max());
+    CHECK(number("9223372036854775807").integer() == std::numeric_limits<std::int64_t>::max());
+    CHECK_FALSE(number("9223372036854775808").integer());
     CHECK_FALSE(number("18446744073709551615").integer());
     CHECK_FALSE(number("18446744073709551616").is_integer());
     CHECK(number("18446744073709551616").number() == 0x1p64);
@@ -80,8 +83,9 @@ TEST_CASE("json: strings are unescaped") {
     CHECK(string(R"(\"\\\/\b\f\n\r\t)") == "\"\\/\b\f\n\r\t");
     CHECK(string(R"(x\u0041\u00e9\u20ACy\ud83d\uDE00)") == "xA\xc3\xa9\xe2\x82\xacy\xf0\x9f\x98\x80");
     CHECK(string(R"(\u0000)") == std::string(1, '\0'));
-    for (const std::string text : {R"(\x)", R"(\u12)", R"(\u12g4)", R"(\u-123)", R"(\udc00)", R"(\ud800\u0041)",
-                                   R"(\ud800x)", "\x01", "\n", "\xed\xa0\x80", "\xc0\x80"}) {
+    for (const std::string text :
+         {R"(\x)", R"(\u12)", R"(\u12g4)", R"(\u-123)", R"(\udc00)", R"(\ud800\u0041)", R"(\ud800x)", "\x01", "\n",
+          "\x1f", "\xed\xa0\x80", "\xed\xbf\xbf", "\xc0\x80", "\xe0\x9f\xbf", "\xf0\x8f\xbf\xbf"}) {
         refuses("{\"a\": \"" + text + "\"}", "not JSON");
     }
     refuses("{\"a\": \"x", "the text ends inside a string");
@@ -97,6 +101,8 @@ TEST_CASE("json: a value is written as it was read, but for blanks and the order
     CHECK(written(R"( {"b" : [ 1 , -2, 8.0, 1e-8, 0.1, 1e20, 123456.5 ], "a": {"x": null, "": [true, false, {}]}})") ==
           R"({"a":{"":[true,false,{}],"x":null},"b":[1,-2,8.0,1e-08,0.1,1e+20,123456.5]})");
     CHECK(written(R"({"a": "\"\\\/\b\f\n\r\t\u0001\u00e9"})") == "{\"a\":\"\\\"\\\\/\\b\\f\\n\\r\\t\\u0001\xc3\xa9\"}");
+    CHECK(written(R"({"a": [1e15, 999999999999999.0, 1e-4, 9.99e-5]})") ==
+          R"({"a":[1e+15,999999999999999.0,0.0001,9.99e-05]})");
     std::string result;
     CHECK_FALSE(io::append_json(result, io::JsonValue::object({io::JsonValue(std::string("\xff")).named("a")})));
     CHECK_FALSE(io::append_json(result, io::JsonValue::object({io::JsonValue(true).named("\xff")})));

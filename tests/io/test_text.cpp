@@ -49,11 +49,13 @@ TEST_CASE("text: what steers a terminal, turns the direction or is hidden is spe
 }
 
 TEST_CASE("text: bytes that are no UTF-8 are spelled") {
-    CHECK(io::printable("\xE4rger") == "\\xe4rger");              // Latin-1
-    CHECK(io::printable("\xC0\xAF") == "\\xc0\\xaf");             // an overlong slash
-    CHECK(io::printable("\xED\xA0\x80") == "\\xed\\xa0\\x80");    // a surrogate
-    CHECK(io::printable("\xF4\x90\x80\x80").starts_with("\\x"));  // beyond the last code point
-    CHECK(io::printable("ab\xE2\x82") == "ab\\xe2\\x82");         // cut off in the middle
+    CHECK(io::printable("\xE4rger") == "\\xe4rger");                            // Latin-1
+    CHECK(io::printable("\xC0\xAF") == "\\xc0\\xaf");                           // an overlong slash
+    CHECK(io::printable("\xED\xA0\x80") == "\\xed\\xa0\\x80");                  // the first surrogate
+    CHECK(io::printable("\xED\xBF\xBF") == "\\xed\\xbf\\xbf");                  // and the last one
+    CHECK(io::printable("\xF4\x90\x80\x80").starts_with("\\x"));                // beyond the last code point
+    CHECK(io::printable("ab\xE2\x82") == "ab\\xe2\\x82");                       // cut off in the middle
+    CHECK(io::printable(std::string_view("\xE2\x82\xAC", 2)) == "\\xe2\\x82");  // whatever stands behind
     CHECK(io::printable("\x80") == "\\x80");
 }
 
