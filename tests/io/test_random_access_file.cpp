@@ -51,7 +51,9 @@ TEST_CASE("random access file: a change of the content is an error at the next r
         const io::RandomAccessFile file(path);
         check_error(ErrorCode::io_failure, {"ends at byte 20000"}, [&] { (void)read(file, 19'999, 2); });
         check_error(ErrorCode::io_failure, {"ends at byte 30000"}, [&] { (void)read(file, 30'000, 1); });
+        const auto written = std::filesystem::last_write_time(path);
         std::filesystem::resize_file(path, 10'000);
+        std::filesystem::last_write_time(path, written);  // the size alone tells
         check_error(ErrorCode::io_failure, {"'" + path.string() + "'", "20000 bytes when it was opened and has 10000"},
                     [&] { (void)read(file, 15'000, 10); });
         // What is still there may be of another content.
