@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+using totograph::io::DateOrder;
 using totograph::io::parse_timestamp;
 using totograph::io::timestamp_text;
 
@@ -13,7 +14,8 @@ TEST_CASE("timestamp: timestamps are read and spelled alike") {
     for (const char* text :
          {"2026-11-21", "2026-11-21T02:13:41Z", "2026-11-21 02:13", "1969-12-31T23:59:59.250Z", "2026-1-5",
           "2026/11/21 2:13", "2026-11", "2026-11-21 02:13:41 UTC", "2026-11-21 9:13:41 PM", "2026-03-29T01:30:00+02:00",
-          "2024-02-29T00:00:00-0330", "2026-11-21T02:13:41.123456789Z"}) {
+          "2024-02-29T00:00:00-0330", "2026-11-21T02:13:41.123456789Z", "2026-11-21T02:13:41.050Z", "1700-01-01",
+          "2250-12-31"}) {
         CAPTURE(text);
         const auto stamp = parse_timestamp(text);
         REQUIRE(stamp);
@@ -21,6 +23,19 @@ TEST_CASE("timestamp: timestamps are read and spelled alike") {
     }
     CHECK(parse_timestamp("1970-01-01T00:00:01.5Z")->instant == 1'500'000'000);
     CHECK(parse_timestamp("1970-01-01T01:00+01:00")->instant == 0);
+    CHECK(parse_timestamp("1970-01-01T00:00-03:30")->instant == 12'600'000'000'000);
+    // A leap second is the next one.
+    CHECK(parse_timestamp("2016-12-31T23:59:60Z")->instant == parse_timestamp("2017-01-01")->instant);
+}
+
+TEST_CASE("timestamp: years of two digits are those from 1969 to 2068") {
+    const auto date_of = [](const char* text, DateOrder order) {
+        return timestamp_text(parse_timestamp(text, order)->instant, {});
+    };
+    CHECK(date_of("5/1/68", DateOrder::day_first) == "2068-01-05");
+    CHECK(date_of("5/1/69", DateOrder::day_first) == "1969-01-05");
+    CHECK(date_of("5-Jan-68", DateOrder::year_first) == "2068-01-05");
+    CHECK(date_of("5-Jan-69", DateOrder::year_first) == "1969-01-05");
 }
 
 TEST_CASE("timestamp: 24:00 is midnight at the end of the day") {
@@ -32,10 +47,29 @@ TEST_CASE("timestamp: 24:00 is midnight at the end of the day") {
 }
 
 TEST_CASE("timestamp: what is no timestamp is not taken for one") {
-    for (const char* text : {"", "today", "2026", "2026-13-01", "2026-02-30", "2026.11", "20261121", "1/2",
-                             "2026-11-21X02:13", "2026-11-21T24:01", "2026-11-21T25:00", "2026-11-21 24:00 AM",
-                             "2026-11-21T02:13:41.", "2026-11-21T02:13:41 CET", "1500-01-01",
-                             "2026-11-21T02:13:41.1234567890", "2026-11-21T02:13+25:00", "2026-11-21T02:13Zulu"}) {
+    for (const char* text : {"",
+                             "today",
+                             "2026",
+                             "2026-13-01",
+                             "2026-02-30",
+                             "2026.11",
+                             "20261121",
+                             "1/2",
+                             "2026-11-21X02:13",
+                             "2026-11-21T24:01",
+                             "2026-11-21T25:00",
+                             "2026-11-21 24:00 AM",
+                             "2026-11-21T02:13:41.",
+                             "2026-11-21T02:13:41 CET",
+                             "1500-01-01",
+                             "2026-11-21T02:13:41.1234567890",
+                             "2026-11-21T02:13+25:00",
+                             "2026-11-21T02:13Zulu",
+                             "2026-11-21T02:13:61",
+                             "2026-11-21 0:13 AM",
+                             "2026-11-21 13:00 PM",
+                             "1699-12-31",
+                             "2251-01-01"}) {
         CAPTURE(text);
         CHECK(!parse_timestamp(text));
     }
