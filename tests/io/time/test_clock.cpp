@@ -34,6 +34,13 @@ TEST_CASE("clock: numbers keep their decimals") {
     CHECK(clock.epoch_unit == 0);
     CHECK(read_clock(Stamps{"1700000000"}).epoch_unit == 1'000'000'000);
     CHECK(read_clock(Stamps{"1700000000000"}).epoch_unit == 1'000'000);
+    CHECK(read_clock(Stamps{"1700000000", ""}).epoch_unit == 1'000'000'000);
+    CHECK(read_clock(Stamps{"1000000000"}).epoch_unit == 1'000'000'000);
+    CHECK(read_clock(Stamps{"999999999"}).epoch_unit == 0);
+    CHECK(read_clock(Stamps{"3999999999"}).epoch_unit == 1'000'000'000);
+    CHECK(read_clock(Stamps{"4000000000"}).epoch_unit == 0);
+    CHECK(parse_count("1.25", 2) == 125);
+    CHECK(!parse_count("1.25", 1));
     // A number as large as that has no neighbours.
     CHECK(read_clock(Stamps{"5000000000000000000"}).kind == Clock::Kind::labels);
     CHECK(read_clock(Stamps{"0.1234567891"}).kind == Clock::Kind::labels);

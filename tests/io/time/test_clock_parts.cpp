@@ -68,3 +68,33 @@ TEST_CASE("clock parts: the text of a row") {
     CHECK(text_of({{0, Role::year}, {1, Role::month}, {2, Role::day}, {3, Role::hour}}, {"2024", "1", "2", "24"}) ==
           "2024-01-02 24:00");
 }
+
+TEST_CASE("clock parts: columns of a calendar follow each other from the years on") {
+    struct Named {
+        std::string name;
+        std::vector<std::string> cells;
+    };
+    const auto roles_of = [](const std::vector<Named>& columns) {
+        std::vector<std::string> names;
+        std::vector<ColumnProfile> profiles;
+        for (const Named& column : columns) {
+            names.push_back(column.name);
+            profiles.push_back(profile_of(column.cells));
+        }
+        std::vector<Role> roles;
+        for (const ClockPart& part : find_calendar_columns(names, profiles, [](std::size_t) { return true; })) {
+            roles.push_back(part.role);
+        }
+        return roles;
+    };
+    const Named year{"year", {"2024", "2024"}};
+    const Named quarter{"quarter", {"1", "2"}};
+    const Named month{"month", {"3", "4"}};
+    const Named day{"day", {"7", "8"}};
+    const Named hour{"hour", {"0", "1"}};
+    CHECK(roles_of({day, month, year}) == std::vector{Role::year, Role::month, Role::day});
+    CHECK(roles_of({year, quarter, month}) == std::vector{Role::year, Role::quarter});
+    CHECK(roles_of({year, month, hour}) == std::vector{Role::year, Role::month});
+    CHECK(roles_of({year, day}).empty());
+    CHECK(roles_of({month, day}).empty());
+}
