@@ -64,6 +64,47 @@ TEST_CASE("regular rows: newest first, unsorted, repeated") {
     CHECK(regular({"4", "3", "2", "2", "1"}).columns[0] == std::vector<double>{4, 2, 1, 0});
 }
 
+TEST_CASE("regular rows: of many rows the first of each time is kept, in the order of the file") {
+    Stamps stamps;
+    for (int row = 0; row < 60; ++row) {
+        stamps.push_back(std::to_string(29 - row % 30));
+    }
+    Table table = rows_at(stamps);
+    table.columns[0] = std::vector<double>(60, 7);
+    table.columns.emplace_back();
+    for (int row = 0; row < 60; ++row) {
+        table.columns[1].push_back(row <= 30 ? 1 : std::nan(""));  // fewer than half say something else
+    }
+    make_regular(table, "f.csv");
+    CHECK(table.columns[1] == std::vector<double>(30, 1));
+}
+
+TEST_CASE("regular rows: rows of one time that are gaps say the same") {
+    Table table = rows_at({"1", "2", "2", "3"});
+    table.columns[0][1] = table.columns[0][2] = std::nan("");
+    make_regular(table, "f.csv");
+    CHECK(notes(table, "1 row with the time of another one, such as '2': the first row"));
+}
+
+TEST_CASE("regular rows: rows without a time are dropped, but no half of many") {
+    const auto with_timeless = [](std::size_t timeless, std::size_t others) {
+        Stamps stamps(timeless);
+        for (std::size_t row = 0; row < others; ++row) {
+            stamps.push_back(std::to_string(row));
+        }
+        return rows_at(stamps);
+    };
+    Table fewer_than_half = with_timeless(8, 9);
+    make_regular(fewer_than_half, "f.csv");
+    CHECK(fewer_than_half.rows() == 9);
+    Table few = with_timeless(7, 2);
+    make_regular(few, "f.csv");
+    CHECK(few.rows() == 2);
+    Table half = with_timeless(8, 8);
+    check_error(ErrorCode::invalid_file, {"8 rows of 16 with values and without a time", "--as-is"},
+                [&] { make_regular(half, "f.csv"); });
+}
+
 TEST_CASE("regular rows: later times have the zone of the latest row, wherever that one stood") {
     const Stamps ascending = {"2024-11-02T00:00-04:00", "2024-11-03T00:00-04:00", "2024-11-04T00:00-05:00"};
     for (const Stamps& stamps : {ascending, Stamps(ascending.rbegin(), ascending.rend())}) {
@@ -100,6 +141,8 @@ TEST_CASE("regular rows: strict refuses, and a wrong time does not take all memo
     check_error(ErrorCode::invalid_file, {"lacks more than 1000 rows", "'3'", "--as-is"}, [] {
         regular({"1", "2", "3", "9000000"});
     });
+    CHECK(regular({"0", "1", "2", "3", "1004"}).rows() == 1005);  // 1000 of them gaps
+    check_error(ErrorCode::invalid_file, {"lacks more than 1000 rows"}, [] { regular({"0", "1", "2", "3", "1005"}); });
 }
 
 TEST_CASE("regular rows: where at least half would be dropped, the clock is wrong") {
