@@ -173,14 +173,17 @@ TEST_CASE("routes are measured against what is kept behind them") {
     using Limits = std::vector<Index>;
     // Up to how many series the route of the row is faster than the one of the column.
     using Table = std::vector<Limits>;
+    static constexpr Index no = -1;  // not asked for
     const auto limits = [](const std::vector<Route>& routes, const Table& table) {
-        return route_limits(routes, [&](std::size_t route, std::size_t behind) { return table[route][behind]; });
+        return route_limits(routes, [&](std::size_t route, std::size_t behind) {
+            CHECK(table[route][behind] != no);
+            return table[route][behind];
+        });
     };
-    constexpr Index no = -1;  // not asked for
     CHECK(limits({{}, {}}, {{no, 2, no}, {no, no, 8}}) == Limits{2, 8});
     // The second is never faster than the last, so the first is compared with the last.
-    CHECK(limits({{}, {}}, {{no, 4, 0}, {no, no, 0}}) == Limits{0, 0});
-    CHECK(limits({{}, {}}, {{no, 4, 1}, {no, no, 0}}) == Limits{1, 0});
+    CHECK(limits({{}, {}}, {{no, no, 0}, {no, no, 0}}) == Limits{0, 0});
+    CHECK(limits({{}, {}}, {{no, no, 1}, {no, no, 0}}) == Limits{1, 0});
     // Nor is it where the first is faster for all that it would get.
     CHECK(limits({{}, {}}, {{no, 16, 4}, {no, no, 8}}) == Limits{4, 0});
     // What names max_batch keeps it.
@@ -188,6 +191,8 @@ TEST_CASE("routes are measured against what is kept behind them") {
     CHECK(limits({{}, {.max_batch = 1}}, {{no, 4, no}, {}}) == Limits{0, 1});
     CHECK(limits({{}, {.max_batch = 8}}, {{no, 4, no}, {}}) == Limits{4, 8});
     CHECK(limits({{.max_batch = 4}, {}}, {{}, {no, no, 2}}) == Limits{4, 0});
+    CHECK(limits({{.max_batch = 4}, {}}, {{}, {no, no, 4}}) == Limits{4, 0});
+    CHECK(limits({{.max_batch = 4}, {}}, {{}, {no, no, 5}}) == Limits{4, 5});
     CHECK(limits({{.max_batch = 4}, {}, {}}, {{}, {no, no, 16, 8}, {no, no, no, 2}}) == Limits{4, 8, 0});
     // Those that do not ascend are refused before anything is measured.
     CHECK_THROWS_WITH_AS(limits({{}, {.max_batch = 2}, {.max_batch = 2}}, {}),
