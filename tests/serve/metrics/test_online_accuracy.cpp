@@ -60,6 +60,18 @@ TEST_CASE("an observation scores once, a gap and an unknown step do not") {
     CHECK(std::isnan(entry.coverage));
 }
 
+TEST_CASE("a band with an end that is no number is none") {
+    constexpr float none = std::numeric_limits<float>::quiet_NaN();
+    OnlineAccuracy accuracy;
+    accuracy.expect("a", 0, std::array{1.0F, 1.0F, 1.0F}, std::array{none, 0.0F, 0.0F}, std::array{2.0F, none, 2.0F});
+    for (totograph::Index step = 0; step < 3; ++step) {
+        CHECK(accuracy.observe("a", step, 1.0));
+    }
+    CHECK(only(accuracy).scored == 3);
+    CHECK(only(accuracy).banded == 1);
+    CHECK(only(accuracy).coverage == 1.0);
+}
+
 TEST_CASE("the newest forecast of a step counts") {
     OnlineAccuracy accuracy;
     accuracy.expect("a", 0, std::array{1.0F, 5.0F});
