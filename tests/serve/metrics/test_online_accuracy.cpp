@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <array>
 #include <cmath>
+#include <cstddef>
 #include <limits>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <doctest/doctest.h>
 
+#include <totograph/forecast/forecast.hpp>
+#include <totograph/serve/metrics/expect_forecast.hpp>
 #include <totograph/serve/metrics/online_accuracy.hpp>
 
 #include "io/support.hpp"
@@ -78,6 +82,24 @@ TEST_CASE("the newest forecast of a step counts") {
     accuracy.expect("a", 1, std::array{2.0F});
     CHECK(accuracy.observe("a", 1, 0.0));
     CHECK(only(accuracy).bias == doctest::Approx(2.0));
+}
+
+TEST_CASE("of a batch the series and the variate that are asked for are expected") {
+    using detail::expect_forecast;
+    const std::vector<float> means{0, 1, 10, 11, 20, 21, 100, 101, 110, 111, 120, 121};  // two series of three variates
+    const totograph::Forecast forecast(means, 2, 3, 2, 0);
+    for (totograph::Index row = 0; row < 6; ++row) {
+        OnlineAccuracy accuracy;
+        expect_forecast(accuracy, "a", 7, forecast, row / 3, row % 3);
+        CHECK(accuracy.observe("a", 7, 0));
+        CHECK(only(accuracy).bias == means[static_cast<std::size_t>(2 * row)]);
+        CHECK(accuracy.observe("a", 8, 0));
+    }
+    OnlineAccuracy accuracy;
+    for (const auto& [series, variate] : {std::pair{2, 0}, {0, 3}, {-1, 0}, {0, -1}}) {
+        check_error(ErrorCode::invalid_argument, {"of 2 series and 3 variates"},
+                    [&, s = series, v = variate] { expect_forecast(accuracy, "a", 0, forecast, s, v); });
+    }
 }
 
 TEST_CASE("steps whose numbers would overflow are refused") {
