@@ -87,6 +87,12 @@ TEST_CASE("stamps are those of the reference") {
     // A Wednesday before 1970, a leap day, and a second before midnight.
     CHECK(tg::kronos::stamps_of(-3600) == std::array<float, 5>{0, 23, 2, 31, 12});
     CHECK(tg::kronos::stamps_of(1709251199) == std::array<float, 5>{59, 23, 3, 29, 2});
+    // The years that have stamps end at midnight.
+    CHECK(tg::kronos::has_stamps(253402300799));
+    CHECK(!tg::kronos::has_stamps(253402300800));
+    CHECK(tg::kronos::has_stamps(-62167219200));
+    CHECK(!tg::kronos::has_stamps(-62167219201));
+    CHECK(tg::kronos::stamps_of(253402300799) == std::array<float, 5>{59, 23, 4, 31, 12});  // 9999-12-31, a Friday
     // One after the other, over midnight and back.
     tg::kronos::StampsOfTimes stamps;
     for (const std::int64_t time :
@@ -299,4 +305,30 @@ TEST_CASE("times go on as the history shows") {
     CHECK(future_times(odd, 2) == Times{monday + 3 * day + 1000, monday + 3 * day + 2000});
     CHECK_THROWS_AS((void)future_times(Times{monday}, 1), tg::Error);
     CHECK_THROWS_AS((void)future_times(Times{monday, monday}, 1), tg::Error);
+}
+
+TEST_CASE("times go on where a history just shows its rhythm, and where it does not") {
+    using tg::kronos::future_times;
+    using Times = std::vector<std::int64_t>;
+    // Two weeks from Friday to Friday show a weekend, two days a night.
+    Times fridays{monday + 4 * day};
+    for (const std::int64_t date : {7, 8, 9, 10, 11, 14, 15, 16, 17, 18}) {
+        fridays.push_back(monday + date * day);
+    }
+    CHECK(future_times(fridays, 1) == Times{monday + 21 * day});
+    fridays.erase(fridays.begin());
+    CHECK(future_times(fridays, 1) == Times{monday + 19 * day});
+    const Times nights{monday, monday + hour, monday + day, monday + day + hour, monday + 2 * day};
+    CHECK(future_times(nights, 2) == Times{monday + 2 * day + hour, monday + 3 * day});
+    // Of steps that are as frequent the shorter one.
+    CHECK(future_times(Times{0, hour, 2 * hour, 4 * hour, 6 * hour}, 1) == Times{7 * hour});
+    // One candle of ten is not over.
+    Times ten;
+    for (std::int64_t at_hour = 0; at_hour < 9; ++at_hour) {
+        ten.push_back(monday + at_hour * hour);
+    }
+    ten.push_back(ten.back() + 37);
+    CHECK(future_times(ten, 1) == Times{monday + 9 * hour});
+    ten.erase(ten.begin());
+    CHECK(future_times(ten, 1) == Times{monday + 9 * hour + 37});
 }
