@@ -2,6 +2,8 @@
 #include <array>
 #include <cstddef>
 #include <memory>
+#include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -83,6 +85,21 @@ TEST_CASE("each backend is timed for each batch, up to one that takes too long")
     CHECK(json["batches"][3]["request"]["batch"] == 8);
     CHECK(json["batches"][3]["seconds"]["far"].get<double>() == doctest::Approx(0.045));
     CHECK(json["batches"][9]["seconds"]["far"].is_null());
+}
+
+TEST_CASE("the first backend is overtaken for good, and by what is faster alone") {
+    const auto cost = [](Index batch, std::optional<double> first, std::optional<double> second) {
+        Bucket request = mean;
+        request.batch = batch;
+        return serve::BatchCost{request, {first, second}};
+    };
+    CHECK(cost(1, 2.0, 2.0).fastest() == 0);
+    CHECK(cost(1, 2.0, 1.0).fastest() == 1);
+    CHECK(cost(1, std::nullopt, 3.0).fastest() == 1);
+    const std::vector costs{cost(1, 1.0, 2.0), cost(2, 3.0, 2.0), cost(4, 2.0, 2.0), cost(8, 9.0, 2.0),
+                            cost(16, std::nullopt, 3.0)};
+    CHECK(serve::overtaken_from(costs, 0) == 8);
+    CHECK_FALSE(serve::overtaken_from(std::span(costs).first(3), 0).has_value());
 }
 
 TEST_CASE("a series counts once, however many variates it has") {

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <cstddef>
 #include <limits>
 #include <optional>
+#include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <doctest/doctest.h>
@@ -10,6 +13,7 @@
 #include <totograph/diagnostics/drift_file.hpp>
 #include <totograph/diagnostics/levels_text.hpp>
 #include <totograph/diagnostics/stress/deviation.hpp>
+#include <totograph/io/checkpoint/safetensors_writer.hpp>
 
 #include "io/support.hpp"
 
@@ -53,6 +57,33 @@ TEST_CASE("recorded quantiles are read back with their levels") {
         changed.replace(changed.find("0.1 0.5 0.9"), wrong.size(), wrong);
         check_error(ErrorCode::invalid_file, {"'0.levels'", "not the levels"},
                     [&] { (void)serve::load_forecasts(folder.file("changed", changed)); });
+    }
+}
+
+TEST_CASE("a recorded forecast has the series and variates of its request") {
+    const test::ScratchFolder folder;
+    const auto path = folder.path() / "forecasts.safetensors";
+    const std::vector<float> numbers(24, 1);
+    const auto load = [&](const std::vector<Index>& observed, const std::vector<Index>& forecast) {
+        const auto tensor = [&](std::string name, const std::vector<Index>& shape) {
+            const auto count = static_cast<std::size_t>(shape[0] * shape[1] * shape[2]);
+            return io::TensorToWrite{
+                .name = std::move(name), .shape = shape, .values = std::span(numbers).first(count)};
+        };
+        const std::vector tensors{tensor("0.values", {2, 2, 3}), tensor("0.observed", observed),
+                                  tensor("0.forecast", forecast)};
+        io::write_safetensors(
+            path, tensors,
+            {{"format", std::string(serve::detail::drift_format)}, {"cases", "1"}, {"0.name", "one"}, {"0.seed", "0"}});
+        return serve::load_forecasts(path).cases.at(0).request.sizes;
+    };
+    CHECK(load({2, 2, 3}, {2, 2, 4}) == Bucket{.batch = 2, .variates = 2, .context = 3, .horizon = 4});
+    const std::vector<Index> same{2, 2, 3};
+    for (const std::vector<Index>& wrong : {std::vector<Index>{1, 2, 4}, {2, 1, 4}, {2, 3, 4}, {2, 2, 0}}) {
+        check_error(ErrorCode::invalid_file, {"shapes of case 0 contradict"}, [&] { (void)load(same, wrong); });
+    }
+    for (const std::vector<Index>& wrong : {std::vector<Index>{2, 2, 2}, {2, 3, 2}, {4, 1, 3}}) {
+        check_error(ErrorCode::invalid_file, {"shapes of case 0 contradict"}, [&] { (void)load(wrong, {2, 2, 4}); });
     }
 }
 

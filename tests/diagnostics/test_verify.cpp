@@ -177,6 +177,8 @@ TEST_CASE("memory that is available") {
         root.file("sys/fs/cgroup/memory/memory.usage_in_bytes", "700000\n");
         CHECK(available_memory(root.path()) == 0);
         CHECK(check_memory(mebibyte, available_memory(root.path())).result == CheckResult::failed);
+        root.file("sys/fs/cgroup/memory.current", "1300000\n");  // more than there is, for a moment
+        CHECK(available_memory(root.path()) == 0);
     }
     SUBCASE("less in a control group of version 1") {
         root.file("sys/fs/cgroup/memory/memory.limit_in_bytes", "9223372036854771712\n");
@@ -202,6 +204,8 @@ TEST_CASE("threads, memory and clock") {
 
     CHECK(check_memory(mebibyte, 10 * mebibyte).result == CheckResult::ok);
     CHECK(check_memory(9 * mebibyte, 10 * mebibyte).result == CheckResult::warning);
+    CHECK(check_memory(8 * mebibyte, 10 * mebibyte).result == CheckResult::ok);
+    CHECK(check_memory(10 * mebibyte, 10 * mebibyte).result == CheckResult::warning);
     CHECK(check_memory(11 * mebibyte, 10 * mebibyte).result == CheckResult::failed);
     CHECK(check_memory(11 * mebibyte, {}).result == CheckResult::ok);
     CHECK(check_memory(mebibyte, 0).result == CheckResult::failed);
