@@ -294,5 +294,14 @@ TEST_CASE("memory of a result is used again when nobody holds it") {
     }
     pool.make_room(largest);
     CHECK(pool.take().room() >= largest);
+    // Of more than eight, eight are kept.
+    for (tg::ResultMemory& one : held) {
+        (void)one.fill(some);
+    }
+    held.clear();
+    for (int i = 0; i < 10; ++i) {
+        held.push_back(pool.take());
+    }
+    CHECK(std::count_if(held.begin(), held.end(), [](const tg::ResultMemory& one) { return one.room() > 0; }) == 8);
     CHECK(tg::Forecast(some, 1, 1, 100, 0).keep_in({}).mean() == some);  // none to begin with
 }

@@ -253,6 +253,7 @@ TEST_CASE("a processor has the name that the system gives it") {
     CHECK(named("processor\t: 0\nBogoMIPS\t: 2000.00\nCPU implementer\t: 0x41\nCPU part\t: 0xd40\n\n") ==
           "0x41, 0xd40");
     CHECK(named("\n\nmodel name : A\n\nmodel name : B\n") == "A");
+    CHECK(named(": x\n\nmodel name : A\n") == "A");
     CHECK(named("").empty());
     CHECK(named(":\nmodel name\nmodel name:\n: x\n").empty());
 }
