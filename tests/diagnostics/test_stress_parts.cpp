@@ -211,6 +211,7 @@ TEST_CASE("jumps that are chance, and jumps that are none") {
     CHECK(fault({forecast(80, {1, 2}, 100)}).empty());
     CHECK(fault({forecast(80, {1, 2, 3}, 100)}) == "too many");
     CHECK(fault({forecast(80, {1, 2, 3}, 3000)}).empty());
+    CHECK(fault({forecast(80, {0, 1, 2, 3, 4, 5}, 1000), forecast(80, {}, 100'000)}).empty());
     CHECK(fault({forecast(80, {0, 1, 2, 3, 4, 5, 6}, 1000), forecast(80, {}, 100'000)}) == "too many of one forecast");
     CHECK(fault({forecast(80, {3}, 4000), forecast(80, {3}, 4000)}).empty());
     CHECK(fault({forecast(80, {3}, 4000), forecast(80, {3}, 4000), forecast(80, {3}, 4000)}) ==
@@ -303,6 +304,10 @@ TEST_CASE("what a level asks for fits the buckets and does not repeat") {
     CHECK(iterations_of(StressLevel::quick) == 3);
     CHECK(iterations_of(StressLevel::full) == 10);
     CHECK(iterations_of(StressLevel::production_check) == 20);
+    CHECK(iterations_of(StressOptions{}, slow_eager_seconds) == 1);
+    CHECK(iterations_of(StressOptions{}, slow_eager_seconds / 2) == 3);
+    CHECK(iterations_of(StressOptions{.level = StressLevel::full}, slow_eager_seconds) == 10);
+    CHECK(iterations_of(StressOptions{.iterations = 4}, slow_eager_seconds) == 4);
 }
 
 TEST_CASE("what a mode is timed beside") {
