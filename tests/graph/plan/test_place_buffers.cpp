@@ -74,9 +74,11 @@ TEST_CASE("the arena grows by an eighth for it, and no more") {
     const Placed grows = place(1824);
     CHECK(grows.bytes == 2048);
     CHECK(!grows.share(0, 2));
-    const Placed refuses = place(1024);
-    CHECK(refuses.bytes == 1024);
-    CHECK(refuses.share(0, 2));
+    for (const std::size_t large : {1792U, 1024U}) {
+        const Placed refuses = place(large);
+        CHECK(refuses.bytes == large);
+        CHECK(refuses.share(0, 2));
+    }
 }
 
 TEST_CASE("a buffer that outlives the steps before a GEMM leaves no gap that the GEMM cannot use") {
@@ -92,6 +94,20 @@ TEST_CASE("a buffer that outlives the steps before a GEMM leaves no gap that the
     }
     CHECK(!placed.share(3, 4));
     CHECK(placed.share(0, 4));
+}
+
+TEST_CASE("buffers that live long are placed first where the others would leave a gap that is too small") {
+    // As above with more of the first GEMM's: 2048 bytes do not fit below the buffer that lives long.
+    const Placed placed({{512, 0, 1}, {512, 1, 2}, {512, 2, 3}, {64, 3, 5}, {2048, 4, 5}},
+                        {small, small, small, small, gemm, gemm});
+    CHECK(placed.bytes == 64 + 2048);
+    CHECK(!placed.share(3, 2));
+    CHECK(!placed.share(3, 4));
+    // What ends before these begin lies in their memory: a buffer between two steps before another GEMM.
+    const Placed behind({{2100, 0, 1}, {512, 3, 4}, {512, 4, 5}, {512, 5, 6}, {64, 6, 8}, {2048, 7, 8}},
+                        {small, small, gemm, small, small, small, small, gemm, gemm});
+    CHECK(behind.bytes == 64 + 2048);
+    CHECK(behind.share(0, 4));
 }
 
 TEST_CASE("a norm of what a GEMM makes uses no memory of the GEMM's input") {
