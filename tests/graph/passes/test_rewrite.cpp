@@ -148,6 +148,33 @@ TEST_CASE("a scale of rows moves behind the layer") {
     CHECK(only(rewritten(record, off), Op::multiply).shape == Shape{5, 6});
 }
 
+TEST_CASE("a scale that differs from row to row is no scale of the layer's weight") {
+    const Graph graph = rewritten([](Recorder& r) {
+        const Tensor x = r.state("x", {5, 6});
+        keep(r, linear(x * r.weight("scales", {5, 6}), r.weight("w", {3, 6})));
+    });
+    CHECK(graph.input(only(graph, Op::linear), 0).op == Op::multiply);
+    CHECK(graph.input(only(graph, Op::linear), 1).op == Op::weight);
+}
+
+TEST_CASE("four scales of rows move behind a layer, a fifth one stays") {
+    const Graph graph = rewritten([](Recorder& r) {
+        Tensor x = r.state("x", {5, 6});
+        for (int i = 0; i < 5; ++i) {
+            x = x * r.state("scale{}", {5, 1}, DType::f32, i);
+        }
+        keep(r, linear(x, r.weight("w", {3, 6})));
+    });
+    int before = 0;
+    int behind = 0;
+    for (const Node& node : graph.nodes) {
+        before += node.op == Op::multiply && node.shape == Shape{5, 6} ? 1 : 0;
+        behind += node.op == Op::multiply && node.shape == Shape{5, 3} ? 1 : 0;
+    }
+    CHECK(before == 1);
+    CHECK(behind == 4);
+}
+
 TEST_CASE("scales stay where a store comes in between") {
     const Graph graph = rewritten([](Recorder& r) {
         const Tensor x = r.state("x", {5, 6});
@@ -180,9 +207,35 @@ TEST_CASE("layers compose where that is less work") {
     CHECK(only(composed, Op::linear).shape == Shape{5, 2});
     CHECK(count_nodes(composed, Op::matmul) == 2);  // of the weights, and of the first bias
     CHECK(count_nodes(rewritten(chain(4, 24)), Op::linear) == 2);
+    CHECK(count_nodes(rewritten(chain(4, 8)), Op::linear) == 2);  // as much work
+    CHECK(count_nodes(rewritten(chain(5, 8)), Op::linear) == 1);
     Passes off;
     off.compose_linears = false;
     CHECK(count_nodes(rewritten(chain(24, 2), off), Op::linear) == 2);
+}
+
+TEST_CASE("layers stay two where a store or what is no bias comes in between") {
+    const auto stored = [](bool is_stored) {
+        return [=](Recorder& r) {
+            const Tensor x = r.state("x", {5, 8});
+            const Tensor first = linear(x, r.weight("w1", {24, 8}));
+            if (is_stored) {
+                r.store(x, r.state("next", {5, 8}));
+            }
+            keep(r, linear(first, r.weight("w2", {2, 24})));
+        };
+    };
+    CHECK(count_nodes(rewritten(stored(false)), Op::linear) == 1);
+    CHECK(count_nodes(rewritten(stored(true)), Op::linear) == 2);
+    const auto added = [](const Shape& shape) {
+        return [=](Recorder& r) {
+            const Tensor first = linear(r.state("x", {5, 8}), r.weight("w1", {24, 8}));
+            keep(r, linear(first + r.weight("more", shape), r.weight("w2", {2, 24})));
+        };
+    };
+    CHECK(count_nodes(rewritten(added({24})), Op::linear) == 1);
+    CHECK(count_nodes(rewritten(added({5, 24})), Op::linear) == 2);
+    CHECK(count_nodes(rewritten(added({1})), Op::linear) == 2);
 }
 
 TEST_CASE("layers compose across a split of the last axis") {
