@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which nodes become one kernel. That the kernels are right is shown by tests/exec.
+#include <algorithm>
 #include <string>
+#include <vector>
 
 #include <doctest/doctest.h>
 
@@ -118,6 +120,39 @@ TEST_CASE("a gated feed-forward layer is two GEMMs") {
     CHECK(kernel_of(plan, plan.plan.steps[1]).accumulators == 1);
 }
 
+TEST_CASE("two GEMMs of one input are computed together, a third one and those of other inputs apart") {
+    const auto accumulators_of = [](const Planned& plan) {
+        std::vector<int> found;
+        for (const Step& step : plan.plan.steps) {
+            found.push_back(kernel_of(plan, step).accumulators);
+        }
+        std::sort(found.begin(), found.end());
+        return found;
+    };
+    const Planned three = planned([](Recorder& r) {
+        const Tensor x = r.state("x", {4, 8});
+        keep(r, layer(r, x, 6) * layer(r, x, 6) * layer(r, x, 6));
+    });
+    CHECK(steps_of(three) == Steps{.gemms = 2});
+    CHECK(accumulators_of(three) == std::vector{1, 2});
+    const Planned others = planned([](Recorder& r) {
+        keep(r, layer(r, r.state("x", {4, 8}), 6) * layer(r, r.state("y", {4, 8}), 6));
+    });
+    CHECK(steps_of(others) == Steps{.gemms = 2});
+    CHECK(accumulators_of(others) == std::vector{1, 1});
+}
+
+TEST_CASE("pairs are rotated before a split that would part them") {
+    const auto record = [](Index parts) {
+        return [=](Recorder& r) {
+            const Tensor rotated = rotate_pairs(r.state("x", {4, 12}));
+            keep(r, reshape(rotated, {4, parts, 12 / parts}) * 2.0);
+        };
+    };
+    CHECK(steps_of(planned(record(3))) == Steps{.pointwise = 1});  // four in each part
+    CHECK(steps_of(planned(record(4))) == Steps{.pointwise = 2});  // three
+}
+
 TEST_CASE("a rotary embedding is the end of the GEMM before it, and is stored into a cache") {
     const Planned plan = planned([](Recorder& r) {
         const Tensor x = r.state("x", {1, 2, 3, 5, 12});
@@ -153,6 +188,29 @@ TEST_CASE("views cost no step") {
     CHECK(steps_of(plan) == Steps{.pointwise = 1, .gemms = 1});
 }
 
+TEST_CASE("what is taken at a position is read before the position changes") {
+    const auto record = [](bool changes) {
+        return [=](Recorder& r) {
+            const Tensor at = r.state("at", {1}, DType::i32);
+            const Tensor taken = exp(take(r.state("x", {4, 8}), 0, at));
+            if (changes) {
+                r.store(at, at + 1.0);
+            }
+            keep(r, taken * 2.0);
+        };
+    };
+    CHECK(steps_of(planned(record(false))) == Steps{.pointwise = 1});
+    CHECK(steps_of(planned(record(true))).pointwise == 3);
+}
+
+TEST_CASE("of two positions one can be a view") {
+    const Planned plan = planned([](Recorder& r) {
+        const Tensor x = take(r.state("x", {4, 3, 8}), 0, r.state("first", {1}, DType::i32));
+        keep(r, take(x, 1, r.state("second", {1}, DType::i32)) * 2.0);
+    });
+    CHECK(steps_of(plan) == Steps{.pointwise = 1, .structural = 1});
+}
+
 TEST_CASE("a view that must move elements is one copy") {
     const Planned plan = planned([](Recorder& r) {
         const Tensor x = r.state("x", {4, 8});
@@ -181,6 +239,20 @@ TEST_CASE("chains are cut at the sizes of a kernel") {
     CHECK(plan.plan.steps.size() <= 4);
     for (const Kernel& kernel : plan.plan.kernels) {
         CHECK(kernel.operand_count <= max_operands);
+        CHECK(kernel.chain.count <= max_instructions);
+    }
+}
+
+TEST_CASE("chains of one operand are cut at the instructions of a kernel") {
+    const Planned plan = planned([](Recorder& r) {
+        Tensor x = r.state("x", {4, 8});
+        for (int i = 0; i < 2 * max_instructions; ++i) {
+            x = i % 2 == 0 ? exp(x) : sin(x);
+        }
+        keep(r, x);
+    });
+    CHECK(plan.plan.steps.size() > 2);
+    for (const Kernel& kernel : plan.plan.kernels) {
         CHECK(kernel.chain.count <= max_instructions);
     }
 }
