@@ -79,6 +79,11 @@ TEST_CASE("a sum over an axis reads all of it") {
               r.store(out(r, "y", {2, 3, 4, 1}), sum(x));
               return x;
           }) == AxisBounds{1, 2, 3});
+    CHECK(found([](Recorder& r) {
+              const Tensor x = r.state("x", {2, 3, 4, 5}) + 1.0;
+              r.store(out(r, "y", {2, 3, 4, 5}), softmax(x));
+              return x;
+          }) == AxisBounds{1, 2, 3});
     CHECK(found([](Recorder& r) {  // those of what comes before do not read what is beyond
               const Tensor x = r.state("x", {2, 3, 4, 5}) + 1.0;
               r.store(out(r, "y", {2, 3, 4, 5}), cumsum(x));
@@ -108,6 +113,7 @@ TEST_CASE("views carry bounds of the axes that stay") {
     CHECK(through([](Tensor x) { return permute(x, {0, 2, 1, 3, 4}); }, {2, 4, 3, 5, 8}) == AxisBounds{1, 3, 2, 4});
     CHECK(through([](Tensor x) { return slice(x, 3, 0, 2); }, {2, 3, 4, 2, 8}) == rows);
     CHECK(through([](Tensor x) { return slice(x, 3, 1, 2); }, {2, 3, 4, 2, 8}) == AxisBounds{1, 2, 3});
+    CHECK(through([](Tensor x) { return slice(x, 3, 0, 2, 2); }, {2, 3, 4, 2, 8}) == AxisBounds{1, 2, 3});
     // What begins behind others is read up to less than the bound.
     CHECK(through([](Tensor x) { return concatenate(x, x, 3); }, {2, 3, 4, 10, 8}) == AxisBounds{1, 2, 3, 4});
     CHECK(found([](Recorder& r) {
@@ -148,6 +154,12 @@ TEST_CASE("places that are data are below the bound of the axis, but bound nothi
     };
     CHECK(of_taken(true) == rows);
     CHECK(of_taken(false) == AxisBounds{1, 2, 3});
+    CHECK(found([](Recorder& r) {  // also where all of the result is read
+              const Tensor x = r.state("x", {2, 3, 4, 5, 8}) + 1.0;
+              r.store(r.state("y", {2, 3, 4, 1, 8}), take(x, 3, r.state("at", {1}, DType::i32)));
+              r.store(out(r, "z", {2, 3, 4, 5, 8}), exp(x));
+              return x;
+          }) == AxisBounds{0, 0, 0, 4});
     CHECK(found([](Recorder& r) {  // rows of a reshaped tensor, as `rows_from` picks them
               const Tensor x = r.state("x", {2, 1, 4, 5, 8}) + 1.0;
               r.store(out(r, "y", {2, 1, 4, 2, 8}), nn::rows_from(x, r.state("at", {2}, DType::i32), 2));
