@@ -157,6 +157,23 @@ void run(const Weights& weights, std::span<float> result) {
 
 }  // namespace
 
+TEST_CASE("behind an iteration follows the next one, behind the last one what follows the loop") {
+    Loops loops;
+    loops.count = 1;
+    loops.all[0].steps = {.first = 2, .count = 3};
+    loops.all[0].times = 3;
+    const auto behind = [&](int step, LoopTurn turn) {
+        const Loops::Place place = loops.step_behind(step, turn);
+        return std::array{place.entry, place.turn.loop, place.turn.iteration};
+    };
+    CHECK(behind(4, {0, 0}) == std::array{4, 0, 0});
+    CHECK(behind(5, {0, 0}) == std::array{2, 0, 1});
+    CHECK(behind(5, {0, 1}) == std::array{2, 0, 2});
+    CHECK(behind(5, {0, 2}) == std::array{5, 0, 2});
+    CHECK(behind(5, {1, 0}) == std::array{5, 1, 0});
+    CHECK(loops.unrolled(&Loop::steps, 6) == 12);
+}
+
 TEST_CASE("which layers are repeated") {
     const auto none = std::vector<int>{};
     CHECK(times_of<Stack<12>>() == std::vector{9});
