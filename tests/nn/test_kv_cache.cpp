@@ -164,7 +164,12 @@ TEST_CASE("more positions than the capacity are a mistake") {
     nn::KvCache<size> cache(r, names);
     cache.append(0, input(r, "x", size.capacity + 1), input(r, "y", size.capacity + 1));
     CHECK(r.graph().error.kind == ModelErrorKind::cache_overflows);
+    Recorder full;
+    nn::KvCache<size>(full, names).fill(0, input(full, "x", size.capacity), input(full, "y", size.capacity));
+    CHECK(full.graph().error.kind == ModelErrorKind::none);
     static_assert(nn::KvCache<size>::capacity == 5 && nn::KvCache<size>::bytes_per_layer == 2 * 4 * 2 * 2 * 5 * 3);
+    constexpr nn::KvCacheSize wider{.capacity = 5, .width = 3, .value_width = 7};
+    static_assert(nn::KvCache<wider>::bytes_per_layer == 4 * 5 * (3 + 7));
 }
 
 TEST_CASE("keys and values of one name would be one memory, which is a mistake") {
