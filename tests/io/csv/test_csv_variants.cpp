@@ -412,6 +412,13 @@ TEST_CASE("csv variants: text and empty columns are left out, with a note") {
     refuses("host,b\nalpha,x\nbeta,y\n", {"no column of numbers", "'host', 'b'"});
 }
 
+TEST_CASE("csv variants: text in a column of numbers is refused, numbers in one of text are not") {
+    refuses("a,b\n1,x\n2,5\n", {"Line 2", "column 'b'", "'x' is not a number"});
+    const auto table = parse("a,b\n1,x\n2,y\n3,5\n");
+    CHECK(table.names == Names{"a"});
+    CHECK(notes(table, "Column 'b' holds text"));
+}
+
 TEST_CASE("csv variants: repeated and nameless columns get names") {
     const auto table = parse("load,load,\n1,2,3\n4,5,6\n");
     CHECK(table.names == Names{"load", "load_2", "column_3"});

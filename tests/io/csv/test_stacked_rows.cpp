@@ -255,3 +255,10 @@ TEST_CASE("stacked rows: clocks that were set back, and rows that are filled in,
     CHECK(parse_csv(back, "f.csv").rows() == 600);
     CHECK(stacked_rows(parse_csv(filled, "f.csv", {.rows = RowPolicy::as_they_stand})).different == 0);
 }
+
+TEST_CASE("stacked rows: of a number's places three of four are as far from the one before") {
+    CHECK(detail::come_regularly({0, 1, 2, 3, 5}));
+    CHECK_FALSE(detail::come_regularly({0, 1, 2, 4, 6}));
+    CHECK_FALSE(detail::come_regularly({0, 1, 2, 4}));
+    CHECK(detail::come_regularly({5}));
+}
