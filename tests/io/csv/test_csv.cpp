@@ -195,6 +195,7 @@ TEST_CASE("csv: rows that are too long are refused by line, short ones are gaps"
     CHECK(parse("a,b\n1,2\n\n3,4\n").rows() == 2);
     // R names no column of row names.
     CHECK(parse("a b\nx 1 2\ny 3 4\n", separated_by(' ')).columns.at(1) == Values{2, 4});
+    refuses("a b\nx 1 2\ny 3\n", {"Line 2", "has 3 fields"}, separated_by(' '));
 }
 
 TEST_CASE("csv: a record has a million fields at most") {
