@@ -188,6 +188,8 @@ TEST_CASE("csv: rows that are too long are refused by line, short ones are gaps"
     CHECK(std::isnan(table.columns.at(1)[1]));
     REQUIRE(table.notes.size() == 1);
     CHECK(table.notes[0].find("Line 3 of 'data.csv' has fewer fields") == 0);
+    CHECK(parse("a,b\n1,2\n3\n4\n9,6\n").notes.at(0).find("Line 3 of 'data.csv' and 1 other have fewer") == 0);
+    CHECK(parse("a,b\n1,2\n3\n4\n5\n9,6\n").notes.at(0).find("Line 3 of 'data.csv' and 2 others have fewer") == 0);
     const auto torn = parse("a,b\n1,2\n3,4\n5");
     CHECK(torn.columns.at(0) == Values{1, 3});
     REQUIRE(torn.notes.size() == 1);
