@@ -130,6 +130,9 @@ TEST_CASE("cache file: sizes that lie are ignored, with a checksum that is right
     std::string twice("\x89tgcache\1\0\0\0\0\0\0\0\2\0\0\0\1\0\0\0\0\0\0\0k\1\0\0\0\0\0\0\0k", 38);
     const auto path = folder.file("twice", with_checksum(twice));
     CHECK(has(io::read_cache_file(path, "").ignored, "not in order"));
+    std::string nameless("\x89tgcache\1\0\0\0\0\0\0\0\1\0\0\0\0\0\0\0\1\0\0\0v", 29);
+    const auto without_key = folder.file("nameless", with_checksum(nameless));
+    CHECK(has(io::read_cache_file(without_key, "").ignored, "not in order"));
 }
 
 TEST_CASE("cache file: files of others are ignored, and the reason is told") {

@@ -95,6 +95,9 @@ TEST_CASE("trusted file: the owner and the permissions decide") {
     CHECK(has(io::reason_to_distrust(status, 1000), "group 7 may write to it"));
     status.st_mode = S_IFDIR | 01777;  // as /tmp: nobody can replace what is another's
     CHECK(io::reason_to_distrust(status, 1000).empty());
+    status.st_mode = S_IFREG | 01666;  // of a file that says nothing
+    CHECK(has(io::reason_to_distrust(status, 1000), "everybody may write to it (o+w, mode 1666)"));
+    status.st_mode = S_IFDIR | 01777;
     status.st_uid = 1001;
     CHECK(has(io::reason_to_distrust(status, 1000), "belongs to user 1001"));
 }
