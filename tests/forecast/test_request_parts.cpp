@@ -146,6 +146,19 @@ TEST_CASE("a batch and samples in parts are what they are in one piece") {
     }
 }
 
+TEST_CASE("samples alone may be more than a bucket has") {
+    const Request request = full(2);
+    Teller teller(small);
+    Teller whole(large);
+    const tg::ForecastOptions options{.seed = 3, .horizon = 9, .samples = 40};
+    CHECK(different_bits(whole.forecast(series_of(request), options).keep(),
+                         teller.forecast(series_of(request), options)) == 0);
+    CHECK(whole.runs == 1);
+    CHECK(teller.runs == 3);
+    CHECK(small.holds({.samples = 16}));
+    CHECK_FALSE(small.holds({.samples = 17}));
+}
+
 TEST_CASE("one id for each variate goes with its series") {
     Request request = full(5);
     request.groups.clear();
