@@ -25,9 +25,9 @@ public:
         (void)scratch_.file((group / file).string(), content);
     }
     /// The quota of a process whose `/proc/self/cgroup` says this.
-    [[nodiscard]] double quota(const std::string& own) const {
+    [[nodiscard]] double quota(const std::string& own, const std::string& mounted = "") const {
         std::istringstream text(own);
-        return detail::quota_of_groups(text, scratch_.path().string());
+        return detail::quota_of_groups(text, (scratch_.path() / mounted).string());
     }
 
 private:
@@ -54,6 +54,10 @@ TEST_CASE("a quota of control groups, version 2") {
     CHECK(groups.quota("0::/kubepods/elsewhere\n") == 0.5);
     CHECK(groups.quota("0::/../../elsewhere\n") == 0.5);
     CHECK(groups.quota("") == 0.5);
+    // What lies beside the mounted groups is none of them.
+    groups.write("mounted", "cpu.max", "max 100000\n");
+    groups.write("beside", "cpu.max", "10000 100000\n");
+    CHECK(groups.quota("0::/../beside\n", "mounted") == no_processor_limit);
 }
 
 TEST_CASE("a quota of control groups, version 1") {
