@@ -15,9 +15,9 @@ namespace bench {
 namespace tg = totograph;
 
 /// Prints what each launch of one program of a forecaster adds to it: of graphs that end with it and with the one
-/// before, the difference of the medians of replays, in turns. A launch that lets the next one begin early adds less
-/// than it takes. The inputs are those of the last forecast; call it when nothing more is asked of the forecaster, for
-/// positions have moved on.
+/// before, the difference of the medians of replays, in turns. The first has what a graph takes to begin. A launch that
+/// lets the next one begin early adds less than it takes, and a short one may add less than times vary. The inputs are
+/// those of the last forecast; call it when nothing more is asked of the forecaster, for positions have moved on.
 template <std::size_t which, class Forecaster>
 void print_launch_costs(const char* workload, const char* precision, Forecaster& forecaster, int repeats) {
     const auto& executor = forecaster.executor();

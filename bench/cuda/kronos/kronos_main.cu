@@ -5,7 +5,7 @@
 //
 //     bench_cuda_kronos [--workloads mini_one_symbol,base_desk] [--precisions bf16,tf32] [--repeats N] [--launch-costs]
 //
-// One JSON object a line.
+// One JSON object a line; with --launch-costs, a table of what each launch of each program adds behind it.
 #include <CLI/CLI.hpp>
 
 #include "kronos_measure.hpp"

@@ -5,7 +5,8 @@
 //
 //     bench_cuda_nanovlm [--workloads short,long,batch,image] [--precisions bf16,tf32] [--repeats N] [--launch-costs]
 //
-// One JSON object a line; step_us is what one further token takes.
+// One JSON object a line; step_us is what one further token takes. With --launch-costs, a table of what each launch of
+// each program adds stands behind each line.
 #include <CLI/CLI.hpp>
 
 #include "nanovlm_measure.hpp"

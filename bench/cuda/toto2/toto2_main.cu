@@ -4,11 +4,13 @@
 // Weights are untrained, of the published sizes.
 //
 //     bench_cuda_toto2 [--workloads small_4m,batch_22m] [--precisions bf16,tf32] [--repeats N] [--no-floors]
+//                      [--launch-costs]
 //
 // One JSON object a line. `device_ms` is what the device computes, without copies in and out. The floors are those of
 // the same run: `floor_weights_ms` the weights of each program read once at the card's copy speed, `floor_gemms_ms` its
 // GEMMs as calls of cuBLAS, nothing between them. `launches` counts what programs launch; one that cuBLASLt computes is
-// several of the `graph_nodes`.
+// several of the `graph_nodes`. With --launch-costs, a table of what each launch of each program adds stands behind
+// each line.
 #include <CLI/CLI.hpp>
 
 #include "toto2_measure.hpp"
