@@ -48,7 +48,7 @@ private:
     }
 };
 
-constexpr Tensor project(Tensor x, std::string_view name, LayerIndex layer = 0) {
+constexpr Tensor project(Tensor x, std::string_view name, LayerIndex layer = -1) {
     return linear(x, x.recorder().weight(name, {width, width}, layer));
 }
 
