@@ -7,13 +7,6 @@
 
 namespace totograph::nn {
 
-/// Whether x has so few rows that a device multiplies all of them in about the time of some: it is bound by reading the
-/// weights. A processor takes up to 1% of a forecast longer.
-constexpr bool has_few_rows(Tensor x) {
-    constexpr Index few = 64;
-    return x.shape().size() <= few * x.extent(-1);
-}
-
 /// Positions `first`, `first + 1`, ... of each series, `count` of them: x is f32 `[batch, 1, variates, positions,
 /// width]`, `first` is i32 `[1]` or `[batch]`. A position that is not there gives NaN, or one of another variate: the
 /// caller knows that they are.

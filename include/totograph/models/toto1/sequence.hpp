@@ -7,7 +7,6 @@
 #include <totograph/models/toto1/forecast_states.hpp>
 #include <totograph/models/toto1/layers.hpp>
 #include <totograph/nn/attention.hpp>
-#include <totograph/nn/rows.hpp>
 
 namespace totograph::toto1 {
 
@@ -47,12 +46,9 @@ public:
             const auto layer = Transformer::layer(*r_, narrowing);
             const auto projected = layer.project(x);
             const auto kept = keep(narrowing, rotary.key(projected.key), projected.value);
-            // A launch less on a device: the queries of few rows are computed beside their keys.
-            const bool together = nn::has_few_rows(x);
-            const Tensor of_all = together ? take(rotary.query(projected.query), 3, last) : x;
             x = take(x, 3, last);
             groups = take(groups, 2, last);
-            const Tensor query = together ? of_all : rotary.query_at(layer.project(x).query, last);
+            const Tensor query = rotary.query_at(layer.project(x).query, last);
             x = layer.finish(x, layer.attention.last_position(query, kept.key, kept.value, valid));
             for (int number = narrowing + 1; number < config.num_layers; ++number) {
                 x = record_layer(x, config.layer_kind(number), number);

@@ -11,7 +11,6 @@
 #include <totograph/nn/attention.hpp>
 #include <totograph/nn/repeat_layers.hpp>
 #include <totograph/nn/rms_norm.hpp>
-#include <totograph/nn/rows.hpp>
 
 namespace totograph::toto2 {
 
@@ -106,12 +105,9 @@ private:
         const Tensor normed = layer.norm_1(x, stream);
         const Tensor value = pass.needed(layer.value(normed));
         const Tensor key = pass.needed(pass.rotate_key(layer.key(normed)));
-        // A launch less on a device: the queries of few rows are computed beside their keys.
-        const bool together = nn::has_few_rows(x);
-        const Tensor of_all = together ? pass.read(pass.rotate_query(layer.query(normed))) : x;
         x = pass.read(x);
         ids = pass.read_ids(ids);
-        const Tensor query = together ? of_all : pass.rotate_read_query(layer.query(layer.norm_1(x, stream)));
+        const Tensor query = pass.rotate_read_query(layer.query(layer.norm_1(x, stream)));
         return layer.finish(x, pass.attend_read(narrowing, query, key, value), stream);
     }
 
