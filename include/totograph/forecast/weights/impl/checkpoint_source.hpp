@@ -153,7 +153,7 @@ TOTOGRAPH_INLINE std::vector<CheckpointSource::Place> CheckpointSource::unknown_
 namespace forecast_detail {
 
 /// A sentence with the first few of several names; nothing where there are none.
-/// @param what  for one, and for several
+/// @param one, several  what is said of one, and of several behind their number
 inline std::string names_sentence(const std::vector<std::string>& names, std::string_view one,
                                   std::string_view several) {
     constexpr std::size_t most = 8;
