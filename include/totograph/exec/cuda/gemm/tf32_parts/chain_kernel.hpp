@@ -138,7 +138,7 @@ struct Tf32PartsChainRunner {
 
 template <class Group>
 __global__ void __launch_bounds__(Group::Tile::threads, 1)
-    tf32_parts_chain(const __grid_constant__ typename Group::Parameters parameters) {
+    tf32_parts_chain_kernel(const __grid_constant__ typename Group::Parameters parameters) {
     Tf32PartsChainRunner<Group>::run(parameters);
 }
 

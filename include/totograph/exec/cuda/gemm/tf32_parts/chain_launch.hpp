@@ -22,7 +22,7 @@ void launch_tf32_parts_chain(const KernelLauncher& launcher, const DeviceTraits&
     using Block = Tf32PartsChainBlock;
     using Group = typename TileGroupOf<Block, At>::type;
     const Index blocks = std::min(Index{Group::row_tiles} * Group::all_column_tiles, Index{device.multiprocessors});
-    launcher.launch(&tf32_parts_chain<Group>, {blocks, Block::threads, 1, Block::shared_bytes}, stream,
+    launcher.launch(&tf32_parts_chain_kernel<Group>, {blocks, Block::threads, 1, Block::shared_bytes}, stream,
                     parameters_of(static_cast<Group*>(nullptr), operands, Block::m));
 }
 

@@ -143,7 +143,7 @@ private:
 
 template <class Block>
 __global__ void __launch_bounds__(Block::threads, Block::blocks_of_multiprocessor)
-    tf32_parts_gemm(const __grid_constant__ Tf32PartsCall call) {
+    tf32_parts_kernel(const __grid_constant__ Tf32PartsCall call) {
 #if defined(TOTOGRAPH_HAS_WGMMA)
     Tf32PartsGemm<Block>::run(call);
 #endif

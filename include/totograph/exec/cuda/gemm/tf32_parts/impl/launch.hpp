@@ -34,7 +34,7 @@ requires(precision == Precision::f32) void launch_tf32_parts_gemm(const KernelLa
                                  .output_stride = shape.output_stride};
         const Index blocks = Index{device.multiprocessors} * Block::blocks_of_multiprocessor;
         launcher.launch(
-            &tf32_parts_gemm<Block>,
+            &tf32_parts_kernel<Block>,
             {std::min(tf32_parts_tiles(shape.m, shape.n, Block::n), blocks), Block::threads, 1, Block::shared_bytes},
             stream, call);
     };
