@@ -34,6 +34,11 @@ struct NoMemoryFor {
     }
     throw std::bad_alloc();
 }
+// As the C++ library's own does; a sanitizer's would be freed by another allocator.
+[[gnu::noinline]] void* operator new(std::size_t size, const std::nothrow_t&) noexcept {
+    ++allocations;
+    return size < too_large ? std::malloc(size == 0 ? 1 : size) : nullptr;
+}
 [[gnu::noinline]] void operator delete(void* memory) noexcept {
     std::free(memory);
 }
