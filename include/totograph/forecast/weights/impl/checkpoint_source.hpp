@@ -173,6 +173,7 @@ inline std::string names_sentence(const std::vector<std::string>& names, std::st
 TOTOGRAPH_INLINE void CheckpointSource::refuse_missing(const std::string& name, const std::vector<std::string>& others,
                                                        const std::vector<Place>& unknown) const {
     std::vector<std::string> unread;
+    unread.reserve(unknown.size());
     for (const Place& place : unknown) {
         unread.push_back(place.info.name);
     }
