@@ -8,6 +8,7 @@
 #include <totograph/exec/cuda/gemm/sm90/mainloop.hpp>
 #include <totograph/exec/cuda/gemm/sm90/ptx.hpp>
 #include <totograph/exec/cuda/gemm/sm90/wgmma.hpp>
+#include <totograph/exec/cuda/gemm/tf32_parts/wgmma_of_registers.hpp>
 #include <totograph/exec/cuda/gemm/tiles.hpp>
 #include <totograph/exec/cuda/kernels/reduction.hpp>
 #include <totograph/exec/cuda/runtime/device_traits.hpp>
