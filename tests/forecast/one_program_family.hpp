@@ -10,16 +10,15 @@
 #include <totograph/forecast/imputation.hpp>
 #include <totograph/forecast/input_states.hpp>
 #include <totograph/graph/recorder.hpp>
-#include <totograph/io/checkpoint/model_config.hpp>
 
-// Families of three quantiles that are one program, which a test gives them.
+#include "forecast/smallest_family.hpp"
+
+// Families as the smallest one, of a program that a test gives them.
 namespace one_program_family {
 
 namespace tg = totograph;
 using tg::Bucket;
 using tg::Index;
-
-inline constexpr std::array<double, 3> levels{0.1, 0.5, 0.9};
 
 /// The program of a bucket. `Recorded` has `template <Bucket> static constexpr void record(Recorder&)`, which leaves
 /// the state `request` to this.
@@ -34,21 +33,10 @@ struct Program {
 template <class Recorded, tg::Imputation how>
 struct Config {
     template <class Model>
-    struct Family {
-        static constexpr tg::ResultKind results{.levels = levels};
+    struct Family : smallest_family::Family<Model> {
         static constexpr tg::CheckpointRules checkpoint{.family = "one program"};
-        static constexpr Bucket smallest_bucket{.context = 1, .horizon = 1};
         static constexpr tg::Imputation imputation = how;
 
-        static constexpr tg::ForecastSizes sizes(const Bucket& bucket) {
-            return {bucket, 1, 0, static_cast<Index>(levels.size())};
-        }
-        static constexpr Index rows(const Bucket& bucket) { return bucket.batch * bucket.variates * bucket.horizon; }
-        template <Bucket>
-        static consteval bool check() {
-            return true;
-        }
-        static void check_config(const tg::io::ModelConfig&) {}
         static void fill(tg::StateMemory memory, const tg::ForecastSizes& sizes, const tg::Series& series,
                          const Bucket& request, std::uint64_t seed, std::uint32_t first_sample) {
             tg::InputStates(sizes, memory).fill(series, request, seed, first_sample, imputation);

@@ -3,27 +3,10 @@
 
 #include <doctest/doctest.h>
 
-#include <string>
-#include <vector>
-
-#include <totograph/io/csv/gap_words.hpp>
-#include <totograph/io/csv/records.hpp>
+#include "io/csv/column_of_cells.hpp"
 
 using namespace totograph::io;
-
-namespace {
-
-ColumnProfile profile_of(const std::vector<std::string>& cells) {
-    const GapWords gaps;
-    const ColumnProfiler profiler(gaps);
-    ColumnProfile profile;
-    for (const std::string& cell : cells) {
-        profiler.add(profile, CsvField{cell, false, 1}, true);
-    }
-    return profile;
-}
-
-}  // namespace
+using column_of_cells::profile_of;
 
 TEST_CASE("profile: times since 1970 are those from 2001 to 2096, in seconds and finer units") {
     CHECK(detail::epoch_power(999'999'999) == -1);

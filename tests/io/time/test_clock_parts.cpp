@@ -8,24 +8,15 @@
 #include <string_view>
 #include <vector>
 
-#include <totograph/io/csv/gap_words.hpp>
 #include <totograph/io/csv/profile.hpp>
-#include <totograph/io/csv/records.hpp>
+
+#include "io/csv/column_of_cells.hpp"
 
 using namespace totograph::io;
+using column_of_cells::profile_of;
 using Role = ClockPart::Role;
 
 namespace {
-
-ColumnProfile profile_of(const std::vector<std::string>& cells) {
-    const GapWords gaps;
-    const ColumnProfiler profiler(gaps);
-    ColumnProfile profile;
-    for (const std::string& cell : cells) {
-        profiler.add(profile, CsvField{cell, false, 1}, true);
-    }
-    return profile;
-}
 
 /// Those of a column of dates, the first, and another one.
 ClockParts hours_of(const std::vector<std::string>& dates, const std::string& name,
