@@ -334,6 +334,10 @@ inline constexpr AttentionSize wide_heads_of_long{
 /// A block of six warps.
 inline constexpr AttentionSize ninety_positions{
     .series = 2, .samples = 1, .variates = 3, .positions = 90, .heads = 2, .head_dim = 64};
+/// More than 1,024 queries of few positions: a block of tiles has one warp, two or three.
+constexpr AttentionSize positions_of_many(Index positions) {
+    return {.series = 2, .samples = 1, .variates = 12, .positions = positions, .heads = 6, .head_dim = 64};
+}
 /// Two blocks of samples, the second one of six.
 constexpr AttentionSize suffixes_of(Index head_dim, Index positions = 37) {
     return {.series = 2, .samples = 70, .variates = 2, .positions = positions, .heads = 2, .head_dim = head_dim};

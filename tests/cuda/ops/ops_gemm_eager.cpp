@@ -45,7 +45,7 @@ States run_in(std::string_view name) {
 
 States eager_states_of_gemms(std::string_view name) {
     return run_in<FewRows, TiledRows, CublasLtRows, Sm90SmallRows, Sm90WaveRows, Sm90Rows, Sm90ClusterRows,
-                  AttentionRows, CachedAttentionRows, AttentionOptionRows, FilledCacheRows>(name);
+                  AttentionRows, FewPositionRows, CachedAttentionRows, AttentionOptionRows, FilledCacheRows>(name);
 }
 
 }  // namespace ops

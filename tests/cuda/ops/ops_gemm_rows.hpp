@@ -170,6 +170,18 @@ using AttentionRows = std::tuple<
     Row<"attention to masked caches", MaskedCaches<block_of_positions, 90, 140>>,
     Row<"attention to masked caches, a series without a prefix", MaskedCaches<block_of_positions, 2, 140>>>;
 
+/// Attentions of many queries at few positions.
+using FewPositionRows = std::tuple<
+    Row<"causal attention, forty positions", Causal<positions_of_many(40)>>,
+    Row<"rotated causal attention, twelve positions", RotatedCausal<positions_of_many(12), 64>>,
+    Row<"rotated causal attention, twenty positions, NaN at one", RotatedCausal<positions_of_many(20), 64, true>>,
+    Row<"rotated causal attention, forty positions, NaN at one", RotatedCausal<positions_of_many(40), 64, true>>,
+    Row<"attention within groups, the last of a hundred positions",
+        Grouped<positions_of_many(30), 100, tg::QueryPlaces::last>>,
+    Row<"attention to masked caches, twelve positions", MaskedCaches<positions_of_many(12), 33, 47>>,
+    Row<"attention to masked caches, twenty positions", MaskedCaches<positions_of_many(20), 90, 140>>,
+    Row<"attention to masked caches, a hundred keys behind two", MaskedCaches<positions_of_many(45), 2, 100>>>;
+
 /// Attentions to caches.
 using CachedAttentionRows =
     std::tuple<Row<"cached attention, few queries", Cached<few_cached, true, 4>>,

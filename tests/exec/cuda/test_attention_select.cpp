@@ -64,8 +64,9 @@ TEST_CASE("few queries with many keys take a block each") {
     // 12 heads of 42 positions are 504 queries, of 43 they are 516.
     CHECK(chosen(prefill(1, 42, 64)) == AttentionKernel::block);
     CHECK(chosen(prefill(1, 43, 64)) == AttentionKernel::tiles);
-    CHECK(chosen(prefill(1, 9, 64)) == AttentionKernel::block);
-    CHECK(chosen(prefill(1, 8, 64)) == AttentionKernel::tiles);
+    CHECK(chosen(prefill(1, 2, 64)) == AttentionKernel::block);
+    CHECK(chosen(prefill(1, 2, 64), Precision::f32) == AttentionKernel::block);
+    CHECK(chosen(prefill(1, 1, 64)) == AttentionKernel::tiles);
     CHECK(chosen(prefill(1, 42, 64), Precision::f32) == AttentionKernel::block);
     CHECK(chosen(prefill(1, 42, 64), Precision::bf16, {.is_aligned = false}) == AttentionKernel::tiles);
     CHECK(chosen(prefill(1, 42, 48)) == AttentionKernel::tiles);
@@ -231,8 +232,8 @@ TEST_CASE("what tiles do not know takes a warp a query") {
     CHECK(chosen(prefill(7, 64, 80), Precision::f32) == AttentionKernel::warp);
     CHECK(chosen(prefill(7, 64, 52)) == AttentionKernel::warp);
     // Tiles in f32 are for more keys than a short series has.
-    CHECK(chosen(prefill(1, 8, 64), Precision::tf32) == AttentionKernel::tiles);
-    CHECK(chosen(prefill(1, 8, 64), Precision::f32) == AttentionKernel::warp);
+    CHECK(chosen(prefill(1, 1, 64), Precision::tf32) == AttentionKernel::tiles);
+    CHECK(chosen(prefill(1, 1, 64), Precision::f32) == AttentionKernel::warp);
     CHECK(chosen(prefill(7, 31, 64), Precision::f32) == AttentionKernel::warp);
     CHECK(chosen(prefill(7, 32, 64), Precision::f32) == AttentionKernel::tiles);
     const auto differs = [](auto change) {
@@ -282,6 +283,11 @@ TEST_CASE("tiles need shared memory, of which every known device has enough") {
     // Two tiles as they are stored.
     const AttentionStorage bf16{.keys_are_bf16 = true};
     CHECK(tile_bytes_of(prefill(7, 64, 64), {}, Precision::f32) == 2 * 2 * 64 * 64 * 4);
+    // Of few positions tiles hold fewer keys.
+    CHECK(tile_bytes_of(prefill(7, 49, 64), {}, Precision::f32) == 2 * 2 * 64 * 64 * 4);
+    CHECK(tile_bytes_of(prefill(7, 48, 64), {}, Precision::f32) == 2 * 2 * 32 * 64 * 4);
+    CHECK(tile_bytes_of(prefill(7, 17, 64), {}, Precision::f32) == 2 * 2 * 32 * 64 * 4);
+    CHECK(tile_bytes_of(prefill(7, 16, 64), {}, Precision::f32) == 2 * 2 * 16 * 64 * 4);
     CHECK(tile_bytes_of(prefill(7, 64, 128), bf16, Precision::bf16) == 2 * 2 * 64 * 128 * 2);
     CHECK(tile_bytes_of(prefill(7, 64, 80), bf16, Precision::bf16) == 2 * 2 * 64 * (80 * 2 + 16));
     // One tile that was rounded.

@@ -40,8 +40,9 @@ struct AttentionLimits {
     static constexpr Index block_most_queries = 512;
     /// The same where all keys are read at once, and of a tile more than half of the queries and keys would be empty.
     static constexpr Index block_most_queries_of_few_keys = 1024;
-    /// With fewer keys the warps of a block have nothing to share; one more where a tile has several queries to offer.
-    static constexpr Index block_fewest_keys = 8;
+    /// Of one key there is nothing to share. Two keys pay already: 2 to 8 patches of Toto 1.0 took 1.8 us a layer in
+    /// blocks, 3.9 in bf16 and 5.2 in tf32 on tiles, 2.7 in f32 by warps (one H200).
+    static constexpr Index block_fewest_keys = 2;
     static constexpr Index block_key_lanes = 4;  ///< Lanes that read a key in a block.
     static constexpr Index block_threads = 256;
     static constexpr Index block_keys_together = 2;  ///< Keys of a thread whose loads are on their way together.
@@ -219,6 +220,17 @@ constexpr Index tile_warps_of(const AnyKernel& kernel, bool keys_are_bf16) {
     return wanted > usual && wanted <= Limits::tile_most_warps ? wanted : usual;
 }
 
+/// Keys of a tile that is copied while another is multiplied: fewer where so few positions see them that most warps of
+/// a block would have no query, so that more blocks of fewer warps find room on a multiprocessor.
+template <class AnyKernel>
+constexpr Index staged_tile_keys(const AnyKernel& kernel) {
+    using Limits = AttentionLimits;
+    const Index positions = kernel.iteration[3];
+    return positions <= Limits::tile_warp_queries                          ? Limits::tile_warp_queries
+           : positions <= Limits::tile_queries - Limits::tile_warp_queries ? Limits::tile_keys / 2
+                                                                           : Limits::tile_keys;
+}
+
 /// How the rows lie in memory that an attention reads and writes.
 struct AttentionStorage {
     bool is_aligned = true;  ///< All of them begin at multiples of 16 bytes.
@@ -255,7 +267,7 @@ constexpr std::size_t tile_bytes_of(const AnyKernel& kernel, const AttentionStor
         return static_cast<std::size_t>(2 * rows * row + of_lanes + queries);
     }
     if (stages_tiles(kernel, storage, precision)) {
-        return static_cast<std::size_t>(Limits::tile_stages * 2 * Limits::tile_keys * row);
+        return static_cast<std::size_t>(Limits::tile_stages * 2 * staged_tile_keys(kernel) * row);
     }
     const Index tile = 2 * Limits::tile_keys * (attention.head_dim * element + Limits::tile_row_padding);
     if (attention.has_suffix && kernel.iteration[1] > 1 && attention.is_decode(kernel.iteration[3])) {
@@ -293,8 +305,6 @@ constexpr AttentionKernel select_attention(const AnyKernel& kernel, const Attent
     const bool takes_tiles = fits_tiles(kernel, storage, precision) && has_one_width && !attention.scale_is_data &&
                              has_tile_pattern(kernel) && !is_short &&
                              tile_bytes_of(kernel, storage, precision) <= device.shared_bytes_of_block;
-    // In a decode step a tile would have one query (`bench_cuda`, `one_patch` in bf16: 0.212 ms, with tiles 0.225).
-    const Index fewest_keys = Limits::block_fewest_keys + (attention.is_decode(kernel.iteration[3]) ? 0 : 1);
     // Of wide heads, many queries, too, where tiles cannot hold them: a warp reads keys far apart. Where tiles can,
     // they take few queries, too, if those fill one: by blocks, each query reads all keys (`bench_cuda_kronos`,
     // `base_paths`: 11.9 ms for 12.3).
@@ -305,7 +315,7 @@ constexpr AttentionKernel select_attention(const AnyKernel& kernel, const Attent
         queries_of_keys(kernel) < Limits::tile_queries / 2;
     const Index most_queries = has_few_keys ? Limits::block_most_queries_of_few_keys : Limits::block_most_queries;
     const bool prefers_block = (queries_of(kernel) <= most_queries && !fills_tile) || (is_wide && !takes_tiles);
-    if (prefers_block && keys_of(kernel) >= fewest_keys && storage.is_aligned &&
+    if (prefers_block && keys_of(kernel) >= Limits::block_fewest_keys && storage.is_aligned &&
         fits_block(kernel, storage.keys_are_bf16) && has_one_width) {
         return AttentionKernel::block;
     }

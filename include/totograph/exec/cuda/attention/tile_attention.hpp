@@ -34,15 +34,16 @@ namespace totograph::cuda {
 namespace tile_detail {
 
 /// Calls `attend(keys)` for so many keys of a tile as are multiplied, an `std::integral_constant`.
-template <class K, class Attend>
+/// @tparam of_tile  keys that a tile can hold
+template <class K, int of_tile, class Attend>
 __device__ __forceinline__ void with_keys_of_tile(int first, int end, const Attend& attend) {
-    if constexpr (has_tail<K>) {
+    if constexpr (has_tail<K, of_tile>) {
         if (end - first <= most_keys_of_tail) {
             attend(std::integral_constant<int, most_keys_of_tail>());
             return;
         }
     }
-    attend(std::integral_constant<int, tile_keys>());
+    attend(std::integral_constant<int, of_tile>());
 }
 
 /// Attends to the keys that the queries of a block share. The first tile of them is in shared memory.
@@ -61,7 +62,7 @@ __device__ __forceinline__ void attend_to_shared(Tile& tile, TileLoader<K>& load
         if (first + tile_keys >= end) {
             on_last();
         }
-        with_keys_of_tile<K>(first, end, [&](auto keys) {
+        with_keys_of_tile<K, tile_keys>(first, end, [&](auto keys) {
             const std::uint32_t unmasked = mask.template unmasked<keys>(first);
             __syncthreads();
             if (place.is_active() && mask.any_counts(first)) {
@@ -173,7 +174,7 @@ __global__ void __launch_bounds__(tile_detail::threads_of_block<K>, tile_detail:
 /// The same of positions, whose keys are stored as they are multiplied: a tile of them is copied while the one before
 /// is multiplied.
 template <class K, Precision precision>
-__global__ void __launch_bounds__(tile_detail::threads_of_block<K>, tile_detail::blocks_together<K, precision>)
+__global__ void __launch_bounds__(tile_detail::staged_warps<K>* warp_size, tile_detail::blocks_together<K, precision>)
     staged_attention_kernel(const __grid_constant__ KernelCall call, int) {
     using namespace tile_detail;
     static_assert(widths_are_contiguous<K>(), "totograph: attention needs heads that are contiguous in memory.");
@@ -226,10 +227,10 @@ __global__ void __launch_bounds__(tile_detail::threads_of_block<K>, tile_detail:
             }
         };
         if constexpr (precision == Precision::bf16) {
-            with_keys_of_tile<K>(begin, tiles.end(turn), [&](auto keys) { attend(keys, keys); });
+            with_keys_of_tile<K, staged_keys<K>>(begin, tiles.end(turn), [&](auto keys) { attend(keys, keys); });
         } else {
             // Registers hold what comes of sixteen.
-            attend(std::integral_constant<int, queries_of_warp>(), min(tile_keys, tiles.end(turn) - begin));
+            attend(std::integral_constant<int, queries_of_warp>(), min(staged_keys<K>, tiles.end(turn) - begin));
         }
     }
     auto* out = call.output.get<Output<K>>(positions_of<K>(call));
@@ -256,10 +257,11 @@ void launch_tile_attention(const KernelLauncher& launcher, const Device& device,
             return &tile_attention_kernel<K, precision>;
         }
     }();
-    launcher.launch(
-        kernel,
-        {tile_blocks<K>, tile_detail::threads_of_block<K>, 1, tile_detail::tile_shared_bytes<K, precision>(stages)},
-        stream, call, stages);
+    constexpr int warps = stages_tiles(K::kernel, storage_of<K>, precision) ? tile_detail::staged_warps<K>
+                                                                            : tile_detail::warps_of_block<K>;
+    launcher.launch(kernel,
+                    {tile_blocks<K>, warps * warp_size, 1, tile_detail::tile_shared_bytes<K, precision>(stages)},
+                    stream, call, stages);
 }
 
 }  // namespace totograph::cuda

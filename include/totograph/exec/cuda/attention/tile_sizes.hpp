@@ -71,9 +71,14 @@ inline constexpr bool has_suffix_per_query = AttentionSizes<K>::is_decode&& Atte
 template <class K>
 using StagedRowsOf = StagedRows<AttentionSizes<K>::head_dim, typename K::Key, shares_keys<K>>;
 
-/// Keys and values of a tile as they lie in memory.
+/// Where tiles are copied while others are multiplied: keys and values of one as they lie in memory, and the warps of a
+/// block, those that have queries.
 template <class K>
-using StagedTileOf = StagedRows<AttentionSizes<K>::head_dim, typename K::Key, true, tile_keys>;
+inline constexpr auto staged_keys = static_cast<int>(staged_tile_keys(K::kernel));
+template <class K>
+using StagedTileOf = StagedRows<AttentionSizes<K>::head_dim, typename K::Key, true, staged_keys<K>>;
+template <class K>
+inline constexpr int staged_warps = std::min(warps_of_block<K>, (queries<K> + queries_of_warp - 1) / queries_of_warp);
 inline constexpr auto tile_stages = static_cast<int>(AttentionLimits::tile_stages);
 
 /// In f32 a tile holds the parts of numbers. Beside suffixes, of the widest heads, they would exceed `least_device`.
@@ -82,11 +87,11 @@ using TileOf =
     std::conditional_t<precision == Precision::f32 && !has_suffix_per_query<K>,
                        TileOfParts<AttentionSizes<K>::head_dim>, Tile<AttentionSizes<K>::head_dim, precision>>;
 
-/// A last tile of so few keys is multiplied for those alone.
+/// A last tile of so few keys, of those that a tile can hold, is multiplied for these alone.
 inline constexpr int most_keys_of_tail = 16;
-template <class K>
+template <class K, int of_tile>
 inline constexpr bool has_tail =
-    keys<K> > tile_keys&& keys<K> % tile_keys > 0 && keys<K> % tile_keys <= most_keys_of_tail;
+    of_tile > most_keys_of_tail&& keys<K> > of_tile&& keys<K> % of_tile > 0 && keys<K> % of_tile <= most_keys_of_tail;
 
 /// Blocks that share a multiprocessor, as far as registers go.
 template <class K, Precision precision>
@@ -103,7 +108,8 @@ inline constexpr int blocks_together = [] {
     const int wanted = warps_of_block<K> > tile_warps ? usual - 1 : usual;
     if (stages_tiles(K::kernel, storage_of<K>, precision)) {
         // More registers are worth more than a block for which there is no shared memory.
-        return std::min(wanted, static_cast<int>(compiled_for.shared_bytes / (tile_stages * sizeof(StagedTileOf<K>))));
+        const auto with_room = static_cast<int>(compiled_for.shared_bytes / (tile_stages * sizeof(StagedTileOf<K>)));
+        return std::min(wanted * warps_of_block<K> / staged_warps<K>, with_room);
     }
     return wanted;
 }();

@@ -28,7 +28,8 @@ class TileStages {
     using Key = typename K::Key;
     using Tile = StagedTileOf<K>;
     static constexpr bool has_suffix = AttentionSizes<K>::has_suffix;
-    static_assert(warps_of_block<K> * queries_of_warp >= tile_keys);
+    static constexpr int tile_keys = staged_keys<K>;
+    static_assert(staged_warps<K> * queries_of_warp >= tile_keys);
 
 public:
     /// Begins to copy the first tile, before it is known how many keys are valid: one wait less.
