@@ -334,7 +334,7 @@ inline constexpr AttentionSize wide_heads_of_long{
 /// A block of six warps.
 inline constexpr AttentionSize ninety_positions{
     .series = 2, .samples = 1, .variates = 3, .positions = 90, .heads = 2, .head_dim = 64};
-/// More than 1,024 queries of few positions: a block of tiles has one warp, two or three.
+/// More than 512 queries of few positions.
 constexpr AttentionSize positions_of_many(Index positions) {
     return {.series = 2, .samples = 1, .variates = 12, .positions = positions, .heads = 6, .head_dim = 64};
 }

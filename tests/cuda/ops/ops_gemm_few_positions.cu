@@ -6,21 +6,24 @@ using namespace ops;
 
 namespace {
 
-/// Warps of a block whose tiles are copied while others are multiplied, in bf16; else 0.
-template <class Model>
+/// Warps of a block whose tiles are copied while others are multiplied; 0 where they are not.
+template <class Model, Precision precision>
 constexpr int staged_warps() {
     int result = 0;
     visit_attention<Model>([&]<class K>(K*) {
-        const bool stages = tg::cuda::can_tile<K>(Precision::bf16) &&
-                            tg::cuda::stages_tiles(K::kernel, tg::cuda::storage_of<K>, Precision::bf16);
+        const bool stages =
+            tg::cuda::can_tile<K>(precision) && tg::cuda::stages_tiles(K::kernel, tg::cuda::storage_of<K>, precision);
         result = stages ? tg::cuda::tile_detail::staged_warps<K> : 0;
     });
     return result;
 }
 
-static_assert(staged_warps<RotatedCausal<positions_of_many(12), 64>>() == 1);
-static_assert(staged_warps<RotatedCausal<positions_of_many(20), 64, true>>() == 2);
-static_assert(staged_warps<RotatedCausal<positions_of_many(40), 64, true>>() == 3);
+static_assert(staged_warps<RotatedCausal<positions_of_many(12), 64>, Precision::bf16>() == 1);
+static_assert(staged_warps<RotatedCausal<positions_of_many(20), 64, true>, Precision::bf16>() == 2);
+static_assert(staged_warps<RotatedCausal<positions_of_many(40), 64, true>, Precision::bf16>() == 4);
+static_assert(staged_warps<Causal<positions_of_many(40)>, Precision::f32>() == 3);
+static_assert(staged_warps<MaskedCaches<positions_of_many(20), 90, 140>, Precision::f32>() == 2);
+static_assert(staged_warps<MaskedCaches<positions_of_many(45), 2, 100>, Precision::f32>() == 3);
 
 }  // namespace
 

@@ -60,7 +60,7 @@ TEST_CASE("a step that is no attention has no kernel of one") {
     CHECK(chosen(other) == AttentionKernel::none);
 }
 
-TEST_CASE("few queries with many keys take a block each") {
+TEST_CASE("few queries take a block each, of positions with two keys and more") {
     // 12 heads of 42 positions are 504 queries, of 43 they are 516.
     CHECK(chosen(prefill(1, 42, 64)) == AttentionKernel::block);
     CHECK(chosen(prefill(1, 43, 64)) == AttentionKernel::tiles);
@@ -71,6 +71,21 @@ TEST_CASE("few queries with many keys take a block each") {
     CHECK(chosen(prefill(1, 42, 64), Precision::bf16, {.is_aligned = false}) == AttentionKernel::tiles);
     CHECK(chosen(prefill(1, 42, 48)) == AttentionKernel::tiles);
     CHECK(chosen(decode(1, 1, 64)) == AttentionKernel::block);
+}
+
+TEST_CASE("few variates, keys of a cache or wide heads take no block") {
+    const auto variates = [](Index count) {
+        Kernel kernel = prefill(count, 1, 64);
+        kernel.attention.axis = AttentionAxis::variates;
+        return chosen(kernel);
+    };
+    CHECK(variates(8) == AttentionKernel::warp);
+    CHECK(variates(9) == AttentionKernel::block);
+    // Beside a suffix of five.
+    CHECK(chosen(decode(1, 1, 64, 2)) == AttentionKernel::tiles);
+    CHECK(chosen(decode(1, 1, 64, 3)) == AttentionKernel::block);
+    CHECK(chosen(prefill(1, 8, 192)) == AttentionKernel::warp);
+    CHECK(chosen(prefill(1, 9, 192)) == AttentionKernel::block);
 }
 
 TEST_CASE("more queries than else take a block each where it reads all keys at once") {
@@ -283,11 +298,18 @@ TEST_CASE("tiles need shared memory, of which every known device has enough") {
     // Two tiles as they are stored.
     const AttentionStorage bf16{.keys_are_bf16 = true};
     CHECK(tile_bytes_of(prefill(7, 64, 64), {}, Precision::f32) == 2 * 2 * 64 * 64 * 4);
-    // Of few positions tiles hold fewer keys.
+    // Of few positions tiles hold fewer keys: in f32 of any keys, in bf16 where one holds all.
     CHECK(tile_bytes_of(prefill(7, 49, 64), {}, Precision::f32) == 2 * 2 * 64 * 64 * 4);
     CHECK(tile_bytes_of(prefill(7, 48, 64), {}, Precision::f32) == 2 * 2 * 32 * 64 * 4);
-    CHECK(tile_bytes_of(prefill(7, 17, 64), {}, Precision::f32) == 2 * 2 * 32 * 64 * 4);
-    CHECK(tile_bytes_of(prefill(7, 16, 64), {}, Precision::f32) == 2 * 2 * 16 * 64 * 4);
+    CHECK(tile_bytes_of(prefill(7, 33, 64), bf16, Precision::bf16) == 2 * 2 * 64 * 64 * 2);
+    CHECK(tile_bytes_of(prefill(7, 32, 64), bf16, Precision::bf16) == 2 * 2 * 32 * 64 * 2);
+    CHECK(tile_bytes_of(prefill(7, 17, 64), bf16, Precision::bf16) == 2 * 2 * 32 * 64 * 2);
+    CHECK(tile_bytes_of(prefill(7, 16, 64), bf16, Precision::bf16) == 2 * 2 * 16 * 64 * 2);
+    Kernel last = prefill(64, 3, 64);
+    last.attention.queries = QueryPlaces::last;
+    last.operands[1].shape = {1, 1, 64, 66, 12 * 64};
+    CHECK(keys_of(last) == 66);
+    CHECK(tile_bytes_of(last, bf16, Precision::bf16) == 2 * 2 * 64 * 64 * 2);
     CHECK(tile_bytes_of(prefill(7, 64, 128), bf16, Precision::bf16) == 2 * 2 * 64 * 128 * 2);
     CHECK(tile_bytes_of(prefill(7, 64, 80), bf16, Precision::bf16) == 2 * 2 * 64 * (80 * 2 + 16));
     // One tile that was rounded.

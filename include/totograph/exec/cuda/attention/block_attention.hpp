@@ -21,7 +21,7 @@
 #include <totograph/exec/cuda/runtime/precision.hpp>
 #include <totograph/graph/kernel.hpp>
 
-// A block a query and head, whose warps share the keys: for few queries with many keys.
+// A block a query and head, whose warps share the keys: for few queries.
 
 namespace totograph::cuda {
 

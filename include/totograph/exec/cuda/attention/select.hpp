@@ -17,7 +17,7 @@ namespace totograph::cuda {
 
 enum class AttentionKernel : std::uint8_t {
     none,   ///< The step is no attention.
-    block,  ///< A block a query, whose warps share its keys: queries are few and keys are many.
+    block,  ///< A block a query, whose warps share its keys: queries are few.
     tiles,  ///< Up to 64 queries that share their keys, on tensor cores; in f32 by products of tf32 parts.
     warp,   ///< A warp a query: whatever else there is.
 };
@@ -40,9 +40,11 @@ struct AttentionLimits {
     static constexpr Index block_most_queries = 512;
     /// The same where all keys are read at once, and of a tile more than half of the queries and keys would be empty.
     static constexpr Index block_most_queries_of_few_keys = 1024;
-    /// Of one key there is nothing to share. Two keys pay already: 2 to 8 patches of Toto 1.0 took 1.8 us a layer in
-    /// blocks, 3.9 in bf16 and 5.2 in tf32 on tiles, 2.7 in f32 by warps (one H200).
-    static constexpr Index block_fewest_keys = 2;
+    /// With fewer keys the warps of a block have nothing to share; one more where a tile has several queries to offer.
+    static constexpr Index block_fewest_keys = 8;
+    /// Positions of one variate pay with two: 2 to 8 patches of Toto 1.0 took 1.8 us a layer in blocks, 3.9 in bf16
+    /// and 5.2 in tf32 on tiles (one H200). One position was not measured.
+    static constexpr Index block_fewest_keys_of_positions = 2;
     static constexpr Index block_key_lanes = 4;  ///< Lanes that read a key in a block.
     static constexpr Index block_threads = 256;
     static constexpr Index block_keys_together = 2;  ///< Keys of a thread whose loads are on their way together.
@@ -64,7 +66,8 @@ struct AttentionLimits {
     /// heads found, and the queries lie in shared memory.
     static constexpr Index tile_most_shared_head_dim = 256;
     /// In f32, positions of fewer keys take warps. Eight of 12 heads took 8 us a layer more on tiles (`bench_cuda`,
-    /// `one_patch`: 0.486 ms on an H100); 32 take the same on both (`context_2048`).
+    /// `one_patch`: 0.486 ms on an H100); 32 take the same on both (`context_2048`). Of today's tiles it was not
+    /// measured.
     static constexpr Index tile_fewest_keys_f32 = 32;
     static constexpr Index tile_keys = 64;     ///< Keys and values in shared memory.
     static constexpr Index tile_stages = 2;    ///< One is copied while another is multiplied.
@@ -220,15 +223,22 @@ constexpr Index tile_warps_of(const AnyKernel& kernel, bool keys_are_bf16) {
     return wanted > usual && wanted <= Limits::tile_most_warps ? wanted : usual;
 }
 
-/// Keys of a tile that is copied while another is multiplied: fewer where so few positions see them that most warps of
-/// a block would have no query, so that more blocks of fewer warps find room on a multiprocessor.
+/// Keys of a tile that is copied while another is multiplied. Where positions are so few that a warp of four has no
+/// query, a tile of fewer keys and a block of fewer warps leave room for more blocks, while one such tile holds all
+/// keys. In f32, of whose numbers a warp computes the parts, also where more tiles follow (`bench_cuda_kronos`,
+/// `small_desk`: 32 positions of 432 keys 117 us to 94).
 template <class AnyKernel>
-constexpr Index staged_tile_keys(const AnyKernel& kernel) {
+constexpr Index staged_tile_keys(const AnyKernel& kernel, bool keys_are_bf16) {
     using Limits = AttentionLimits;
+    constexpr Index of_one_warp = Limits::tile_warp_queries;
     const Index positions = kernel.iteration[3];
-    return positions <= Limits::tile_warp_queries                          ? Limits::tile_warp_queries
-           : positions <= Limits::tile_queries - Limits::tile_warp_queries ? Limits::tile_keys / 2
-                                                                           : Limits::tile_keys;
+    const Index keys = keys_of(kernel);
+    if (positions <= of_one_warp) {
+        return keys <= of_one_warp ? of_one_warp : Limits::tile_keys;
+    }
+    const bool leaves_warps = positions <= Limits::tile_queries - Limits::tile_warp_queries;
+    return leaves_warps && (keys <= Limits::tile_keys / 2 || !keys_are_bf16) ? Limits::tile_keys / 2
+                                                                             : Limits::tile_keys;
 }
 
 /// How the rows lie in memory that an attention reads and writes.
@@ -237,8 +247,8 @@ struct AttentionStorage {
     bool keys_are_bf16 = false;
 };
 
-/// Whether a block of tiles has 64 queries or more, and keys and values as they lie in memory: a tile is copied while
-/// the one before is multiplied. Numbers are stored as they are multiplied, in bf16 or f32, or else a copy would be
+/// Whether a block of tiles has keys and values as they lie in memory: a tile is copied while the one before is
+/// multiplied. Numbers are stored as they are multiplied, in bf16 or f32, or else a copy would be
 /// larger than a tile. In tf32 each warp would round them again (`bench_cuda_kronos`, `base_sliding`: 117 ms for 108).
 template <class AnyKernel>
 constexpr bool stages_tiles(const AnyKernel& kernel, const AttentionStorage& storage, Precision precision) {
@@ -267,7 +277,8 @@ constexpr std::size_t tile_bytes_of(const AnyKernel& kernel, const AttentionStor
         return static_cast<std::size_t>(2 * rows * row + of_lanes + queries);
     }
     if (stages_tiles(kernel, storage, precision)) {
-        return static_cast<std::size_t>(Limits::tile_stages * 2 * staged_tile_keys(kernel) * row);
+        return static_cast<std::size_t>(Limits::tile_stages * 2 * staged_tile_keys(kernel, storage.keys_are_bf16) *
+                                        row);
     }
     const Index tile = 2 * Limits::tile_keys * (attention.head_dim * element + Limits::tile_row_padding);
     if (attention.has_suffix && kernel.iteration[1] > 1 && attention.is_decode(kernel.iteration[3])) {
@@ -314,8 +325,12 @@ constexpr AttentionKernel select_attention(const AnyKernel& kernel, const Attent
         keys_of(kernel) * block_key_lanes(kernel, storage.keys_are_bf16) <= Limits::block_threads &&
         queries_of_keys(kernel) < Limits::tile_queries / 2;
     const Index most_queries = has_few_keys ? Limits::block_most_queries_of_few_keys : Limits::block_most_queries;
+    // In a decode step a tile would have one query (`bench_cuda`, `one_patch` in bf16: 0.212 ms, with tiles 0.225).
+    const Index fewest_keys = has_positions(kernel) && !is_wide          ? Limits::block_fewest_keys_of_positions
+                              : attention.is_decode(kernel.iteration[3]) ? Limits::block_fewest_keys
+                                                                         : Limits::block_fewest_keys + 1;
     const bool prefers_block = (queries_of(kernel) <= most_queries && !fills_tile) || (is_wide && !takes_tiles);
-    if (prefers_block && keys_of(kernel) >= Limits::block_fewest_keys && storage.is_aligned &&
+    if (prefers_block && keys_of(kernel) >= fewest_keys && storage.is_aligned &&
         fits_block(kernel, storage.keys_are_bf16) && has_one_width) {
         return AttentionKernel::block;
     }

@@ -25,9 +25,9 @@
 
 // Attention on tensor cores. A block takes up to 64 queries that share their keys: positions of one variate, samples
 // over a shared prefix, variates of one position, or of several where they are few; or up to 96 positions where those
-// are all. Keys and values pass through shared memory, 64 at a time; scores and the running softmax stay in registers.
-// Keys that samples have for themselves come after those of the prefix, one position at a time, asked for from the
-// start.
+// are all. Keys and values pass through shared memory, up to 64 at a time; scores and the running softmax stay in
+// registers. Keys that samples have for themselves come after those of the prefix, one position at a time, asked for
+// from the start.
 
 namespace totograph::cuda {
 

@@ -72,13 +72,14 @@ template <class K>
 using StagedRowsOf = StagedRows<AttentionSizes<K>::head_dim, typename K::Key, shares_keys<K>>;
 
 /// Where tiles are copied while others are multiplied: keys and values of one as they lie in memory, and the warps of a
-/// block, those that have queries.
+/// block, of smaller tiles those that have queries.
 template <class K>
-inline constexpr auto staged_keys = static_cast<int>(staged_tile_keys(K::kernel));
+inline constexpr auto staged_keys = static_cast<int>(staged_tile_keys(K::kernel, storage_of<K>.keys_are_bf16));
 template <class K>
 using StagedTileOf = StagedRows<AttentionSizes<K>::head_dim, typename K::Key, true, staged_keys<K>>;
 template <class K>
-inline constexpr int staged_warps = std::min(warps_of_block<K>, (queries<K> + queries_of_warp - 1) / queries_of_warp);
+inline constexpr int staged_warps = staged_keys<K> < tile_keys ? (queries<K> + queries_of_warp - 1) / queries_of_warp
+                                                               : warps_of_block<K>;
 inline constexpr auto tile_stages = static_cast<int>(AttentionLimits::tile_stages);
 
 /// In f32 a tile holds the parts of numbers. Beside suffixes, of the widest heads, they would exceed `least_device`.

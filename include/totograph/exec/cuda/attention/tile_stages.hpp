@@ -28,8 +28,7 @@ class TileStages {
     using Key = typename K::Key;
     using Tile = StagedTileOf<K>;
     static constexpr bool has_suffix = AttentionSizes<K>::has_suffix;
-    static constexpr int tile_keys = staged_keys<K>;
-    static_assert(staged_warps<K> * queries_of_warp >= tile_keys);
+    static_assert(staged_warps<K> * queries_of_warp >= staged_keys<K>);
 
 public:
     /// Begins to copy the first tile, before it is known how many keys are valid: one wait less.
@@ -46,7 +45,7 @@ public:
     /// Keys of the prefix and of the suffix lie before these numbers.
     __device__ __forceinline__ void set_ends(int end, int suffix_end) {
         end_ = end;
-        prefix_tiles_ = (end + tile_keys - 1) / tile_keys;
+        prefix_tiles_ = (end + staged_keys<K> - 1) / staged_keys<K>;
         if constexpr (has_suffix) {
             suffix_end_ = max(suffix_end, 0);
             if (end == 0) {
@@ -58,14 +57,14 @@ public:
     }
 
     [[nodiscard]] __device__ __forceinline__ int count() const {
-        return prefix_tiles_ + (suffix_end_ + tile_keys - 1) / tile_keys;
+        return prefix_tiles_ + (suffix_end_ + staged_keys<K> - 1) / staged_keys<K>;
     }
     [[nodiscard]] __device__ __forceinline__ bool is_suffix(int turn) const {
         return has_suffix && turn >= prefix_tiles_;
     }
     /// The first key of a tile, and the end of what it is a part of.
     [[nodiscard]] __device__ __forceinline__ int first_key(int turn) const {
-        return (is_suffix(turn) ? turn - prefix_tiles_ : turn) * tile_keys;
+        return (is_suffix(turn) ? turn - prefix_tiles_ : turn) * staged_keys<K>;
     }
     [[nodiscard]] __device__ __forceinline__ int end(int turn) const { return is_suffix(turn) ? suffix_end_ : end_; }
 
@@ -84,7 +83,7 @@ public:
         Tile& tile = tile_of(turn);
         wait_for_copies<0>();
         __syncwarp();
-        if (own_row_ < tile_keys) {
+        if (own_row_ < staged_keys<K>) {
             // Values behind the last one may be anything; no weight is small enough for what is not a number.
             for (int row = max(own_row_, end(turn) - first_key(turn)); row < own_row_ + queries_of_warp; ++row) {
                 tile.value.clear_row(row);
@@ -107,7 +106,7 @@ private:
         const auto value_row = shared_rows<K, value>(call_, place_);
         const int first = first_key(turn);
         Tile& to = tile_of(turn);
-        if (own_row_ < tile_keys) {
+        if (own_row_ < staged_keys<K>) {
 #pragma unroll
             for (int i = 0; i < queries_of_warp * pieces / warp_size; ++i) {
                 const int item = static_cast<int>(threadIdx.x) % warp_size + i * warp_size;
