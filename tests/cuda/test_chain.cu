@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Elementwise functions of chains whose result is rounded to bf16, which are instructions of the device.
+// Elementwise functions of chains that are instructions of the device, and not the compiler's quotient.
 #include <cmath>
 #include <cstddef>
 #include <limits>
@@ -16,17 +16,17 @@ namespace tg = totograph;
 
 namespace {
 
-template <tg::Op op, bool is_factor>
-__global__ void apply_rounded(const float* in, float* out, int count) {
+using tg::cuda::chain_detail::OpUse;
+
+template <tg::Op op, OpUse use>
+__global__ void apply_to_each(const float* in, float* out, int count) {
     const int i = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
     if (i < count) {
-        using tg::cuda::chain_detail::OpUse;
-        constexpr OpUse use = is_factor ? OpUse::factor_in_bf16 : OpUse::in_bf16;
         out[i] = tg::cuda::chain_detail::apply<op, use>(in[i], 0.0F, 0.0F);
     }
 }
 
-template <tg::Op op, bool is_factor>
+template <tg::Op op, OpUse use>
 std::vector<float> apply_on_device(const std::vector<float>& in) {
     const std::size_t bytes = in.size() * sizeof(float);
     const tg::cuda::DeviceMemory memory(2 * bytes);
@@ -34,7 +34,7 @@ std::vector<float> apply_on_device(const std::vector<float>& in) {
     float* const to = from + in.size();
     REQUIRE(cudaMemcpy(from, in.data(), bytes, cudaMemcpyHostToDevice) == cudaSuccess);
     const auto count = static_cast<int>(in.size());
-    apply_rounded<op, is_factor><<<(count + 255) / 256, 256>>>(from, to, count);
+    apply_to_each<op, use><<<(count + 255) / 256, 256>>>(from, to, count);
     REQUIRE(cudaGetLastError() == cudaSuccess);
     std::vector<float> out(in.size());
     REQUIRE(cudaMemcpy(out.data(), to, bytes, cudaMemcpyDeviceToHost) == cudaSuccess);
@@ -58,8 +58,8 @@ double sigmoid(double a) {
 
 TEST_CASE("a silu that is a factor errs by no more than a tangent of 11 bits can, any other by less") {
     const std::vector<float> in = numbers();
-    const auto fast = apply_on_device<tg::Op::silu, true>(in);
-    const auto other = apply_on_device<tg::Op::silu, false>(in);
+    const auto fast = apply_on_device<tg::Op::silu, OpUse::factor_in_bf16>(in);
+    const auto other = apply_on_device<tg::Op::silu, OpUse::in_bf16>(in);
     for (std::size_t i = 0; i < in.size(); ++i) {
         CAPTURE(in[i]);
         const double expected = in[i] * sigmoid(in[i]);
@@ -72,8 +72,8 @@ TEST_CASE("a silu that is a factor errs by no more than a tangent of 11 bits can
 
 TEST_CASE("a sigmoid keeps 18 bits and more, a factor or not") {
     const std::vector<float> in = numbers();
-    const auto factor = apply_on_device<tg::Op::sigmoid, true>(in);
-    const auto other = apply_on_device<tg::Op::sigmoid, false>(in);
+    const auto factor = apply_on_device<tg::Op::sigmoid, OpUse::factor_in_bf16>(in);
+    const auto other = apply_on_device<tg::Op::sigmoid, OpUse::in_bf16>(in);
     for (std::size_t i = 0; i < in.size(); ++i) {
         CAPTURE(in[i]);
         const double expected = sigmoid(in[i]);
@@ -82,10 +82,55 @@ TEST_CASE("a sigmoid keeps 18 bits and more, a factor or not") {
     }
 }
 
+TEST_CASE("stored as f32, a sigmoid and a silu are as near as f32 is, with a sign of 0 and what is not finite") {
+    std::vector<float> in = numbers();
+    const auto ones = apply_on_device<tg::Op::sigmoid, OpUse::exact>(in);
+    const auto others = apply_on_device<tg::Op::silu, OpUse::exact>(in);
+    for (std::size_t i = 0; i < in.size(); ++i) {
+        CAPTURE(in[i]);
+        const double expected = sigmoid(in[i]);
+        // Of 2^-24 each: 2 of exp(-a), 1 of the sum with 1, 2 of its reciprocal; for a silu 1 of the product. A sigmoid
+        // below f32's normal numbers is 0.
+        constexpr double unit = 0x1p-24;
+        CHECK(std::abs(ones[i] - expected) <= expected * 5 * unit + 0x1p-126);
+        CHECK(std::abs(others[i] - in[i] * expected) <= std::abs(in[i]) * (expected * 6 * unit + 0x1p-126));
+    }
+    CHECK(std::signbit(others[1]));  // of -0
+
+    constexpr float infinity = std::numeric_limits<float>::infinity();
+    in = {infinity, -infinity, std::numeric_limits<float>::quiet_NaN()};
+    const auto of_ends = apply_on_device<tg::Op::sigmoid, OpUse::exact>(in);
+    CHECK(of_ends[0] == 1);
+    CHECK(of_ends[1] == 0);
+    CHECK(std::isnan(of_ends[2]));
+}
+
+TEST_CASE("a gelu is as near as f32 is, or as bf16 needs it") {
+    const std::vector<float> in = numbers();
+    const auto exact = apply_on_device<tg::Op::gelu, OpUse::exact>(in);
+    const auto rounded = apply_on_device<tg::Op::gelu, OpUse::in_bf16>(in);
+    CHECK(apply_on_device<tg::Op::gelu, OpUse::factor_in_bf16>(in) == rounded);
+    for (std::size_t i = 0; i < in.size(); ++i) {
+        CAPTURE(in[i]);
+        const double a = in[i];
+        const double tangent = std::tanh(0.7978845608028654 * (a + 0.044715 * a * a * a));
+        const double power = -1.5957691216057308 * (a + 0.044715 * a * a * a);
+        // The same number: 1 + the tangent loses digits below 0.
+        const double expected = a > 0 ? a / 2 * (1 + tangent) : a / (1 + std::exp(power));
+        // What rounds the power moves exp(power) by as much of itself times the power; below 0 that is the result's
+        // error.
+        const double moved = a > 0 ? 1 : 1 + std::abs(power);
+        CHECK(std::abs(exact[i] - expected) <= std::abs(expected) * 6 * moved * 0x1p-24 + 1e-36);
+        CHECK(std::abs(rounded[i] - expected) <= std::abs(expected) * 32 * moved * 0x1p-24 + 1e-34);
+    }
+}
+
 TEST_CASE("a silu of what is no number, or too large for one") {
     constexpr float infinity = std::numeric_limits<float>::infinity();
     const std::vector<float> in{infinity, -infinity, std::numeric_limits<float>::quiet_NaN()};
-    for (const auto& out : {apply_on_device<tg::Op::silu, true>(in), apply_on_device<tg::Op::silu, false>(in)}) {
+    for (const auto& out :
+         {apply_on_device<tg::Op::silu, OpUse::factor_in_bf16>(in), apply_on_device<tg::Op::silu, OpUse::in_bf16>(in),
+          apply_on_device<tg::Op::silu, OpUse::exact>(in)}) {
         CHECK(out[0] == infinity);
         CHECK(std::isnan(out[1]));  // infinity times zero, as on the CPU
         CHECK(std::isnan(out[2]));

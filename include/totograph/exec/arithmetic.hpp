@@ -69,14 +69,12 @@ TOTOGRAPH_HOST_DEVICE constexpr T constant(double value) {
     }
 }
 
-/// `x (1 + tanh(u)) / 2`, with `u = sqrt(2 / pi) (x + 0.044715 x^3)`.
+/// `gelu(x) = x (1 + tanh(u)) / 2`, with `u = sqrt(2 / pi) (x + 0.044715 x^3)`, is x / (1 + exp(-2 u)), which keeps its
+/// digits where tanh(u) is near -1: that -2 u.
 template <class T>
-TOTOGRAPH_HOST_DEVICE inline T gelu(const T& x) {
-    using std::exp;
-    // (1 + tanh(u)) / 2 = 1 / (1 + exp(-2 u)), which keeps its digits where tanh(u) is near -1. -2 u is:
+TOTOGRAPH_HOST_DEVICE inline T gelu_power(const T& x) {
     constexpr double two_roots = 1.5957691216057308;  // 2 sqrt(2 / pi)
-    const T power = -x * (constant<T>(two_roots) + constant<T>(two_roots * 0.044715) * x * x);
-    return x / (T(1) + exp(power));
+    return -x * (constant<T>(two_roots) + constant<T>(two_roots * 0.044715) * x * x);
 }
 
 /// Whether an op has arithmetic of its own here.
@@ -133,7 +131,7 @@ TOTOGRAPH_HOST_DEVICE inline auto apply(const T& a, [[maybe_unused]] const T& b,
     } else if constexpr (op == Op::erf) {
         return erf(a);
     } else if constexpr (op == Op::gelu) {
-        return gelu(a);
+        return a / (T(1) + exp(gelu_power(a)));
     } else if constexpr (op == Op::less) {
         return less(a, b);
     } else if constexpr (op == Op::equal) {
