@@ -342,6 +342,12 @@ constexpr AttentionSize positions_of_many(Index positions) {
 constexpr AttentionSize suffixes_of(Index head_dim, Index positions = 37) {
     return {.series = 2, .samples = 70, .variates = 2, .positions = positions, .heads = 2, .head_dim = head_dim};
 }
+/// The same of so many heads that three blocks share a multiprocessor.
+constexpr AttentionSize many_suffixes_of(Index head_dim) {
+    AttentionSize size = suffixes_of(head_dim);
+    size.heads = 36;
+    return size;
+}
 inline constexpr AttentionSize one_sample{
     .series = 2, .samples = 1, .variates = 40, .positions = 70, .heads = 16, .head_dim = 48};
 inline constexpr AttentionSize wide_heads{

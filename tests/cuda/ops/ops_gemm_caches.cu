@@ -22,9 +22,11 @@ constexpr int stages(std::size_t kibibytes) {
         [&]<class K>(K*) { result = tg::cuda::tile_detail::stages_of<K, Precision::bf16>(kibibytes * 1024); });
     return result;
 }
-static_assert(stages<suffixes_of(64)>(228) == 2 && stages<suffixes_of(96)>(228) == 2);
-static_assert(stages<suffixes_of(112)>(228) == 1 && stages<suffixes_of(128)>(228) == 1);
-static_assert(stages<suffixes_of(64)>(100) == 1);
+static_assert(stages<many_suffixes_of(64)>(228) == 2 && stages<many_suffixes_of(96)>(228) == 2);
+static_assert(stages<many_suffixes_of(112)>(228) == 1 && stages<many_suffixes_of(128)>(228) == 1);
+static_assert(stages<many_suffixes_of(64)>(100) == 1);
+// Of few blocks, each has a multiprocessor for itself.
+static_assert(stages<suffixes_of(112)>(228) == 2 && stages<suffixes_of(64)>(100) == 2);
 
 template <AttentionSize size>
 constexpr bool warps_share_keys() {

@@ -241,6 +241,7 @@ using FilledCacheRows = std::tuple<
     Row<"caches filled by GEMMs, heads of 96", FilledCaches<suffixes_of(96), 3>>,
     Row<"caches filled by GEMMs, heads of 112", FilledCaches<suffixes_of(112), 3>>,
     Row<"caches filled by GEMMs, heads of 128", FilledCaches<suffixes_of(128), 3>>,
+    Row<"caches filled by GEMMs, 36 heads of 128", FilledCaches<many_suffixes_of(128), 3>>,
     Row<"caches filled by GEMMs, heads of 256, NaN in one", FilledCaches<suffixes_of(256), 3>>>;
 
 /// The states of the model of a row after a run on the CPU, by the row's name.

@@ -259,9 +259,10 @@ void launch_tile_attention(const KernelLauncher& launcher, const Device& device,
     }();
     constexpr int warps = stages_tiles(K::kernel, storage_of<K>, precision) ? tile_detail::staged_warps<K>
                                                                             : tile_detail::warps_of_block<K>;
-    launcher.launch(kernel,
-                    {tile_blocks<K>, warps * warp_size, 1, tile_detail::tile_shared_bytes<K, precision>(stages)},
-                    stream, call, stages);
+    launcher.launch(
+        kernel,
+        {tile_detail::tile_blocks<K>, warps * warp_size, 1, tile_detail::tile_shared_bytes<K, precision>(stages)},
+        stream, call, stages);
 }
 
 }  // namespace totograph::cuda

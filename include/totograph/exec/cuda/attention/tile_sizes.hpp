@@ -94,6 +94,17 @@ template <class K, int of_tile>
 inline constexpr bool has_tail =
     of_tile > most_keys_of_tail&& keys<K> > of_tile&& keys<K> % of_tile > 0 && keys<K> % of_tile <= most_keys_of_tail;
 
+/// Blocks of an attention.
+template <class K>
+inline constexpr Index tile_blocks = [] {
+    using S = AttentionSizes<K>;
+    constexpr Index groups =
+        S::is_over_variates
+            ? S::shape[0] * S::heads * divide_rounding_up(Index{S::samples} * S::positions, Index{slices<K>})
+            : S::queries / queries<K>;
+    return groups * query_tiles<K>;
+}();
+
 /// Blocks that share a multiprocessor, as far as registers go.
 template <class K, Precision precision>
 inline constexpr int blocks_together = [] {
@@ -106,7 +117,9 @@ inline constexpr int blocks_together = [] {
                                                                                              : 8;
         return warps / warps_of_block<K>;
     }
-    const int wanted = warps_of_block<K> > tile_warps ? usual - 1 : usual;
+    // Of few blocks none shares one for long: more registers hold what would lie in memory.
+    const auto there_are = static_cast<int>(divide_rounding_up(tile_blocks<K>, Limits::multiprocessors));
+    const int wanted = std::min(warps_of_block<K> > tile_warps ? usual - 1 : usual, there_are);
     if (stages_tiles(K::kernel, storage_of<K>, precision)) {
         // More registers are worth more than a block for which there is no shared memory.
         const auto with_room = static_cast<int>(compiled_for.shared_bytes / (tile_stages * sizeof(StagedTileOf<K>)));
@@ -162,16 +175,5 @@ constexpr int stages_of(std::size_t shared_bytes) {
 }
 
 }  // namespace tile_detail
-
-/// Blocks of a tiled attention.
-template <class K>
-inline constexpr Index tile_blocks = [] {
-    using S = AttentionSizes<K>;
-    constexpr Index groups =
-        S::is_over_variates ? S::shape[0] * S::heads *
-                                  divide_rounding_up(Index{S::samples} * S::positions, Index{tile_detail::slices<K>})
-                            : S::queries / tile_detail::queries<K>;
-    return groups * tile_detail::query_tiles<K>;
-}();
 
 }  // namespace totograph::cuda
