@@ -23,7 +23,7 @@ static_assert(in_f32<Residual<611, 296, 424>> == tf32_parts && in_f32<Residual<6
 static_assert(in_f32<LinearOfPart<700, 72, 40, 744>> == tf32_parts && in_f32<Residual<300, 512, 768>> == cublaslt);
 // Wide tiles with their chain; pairs of GEMMs.
 static_assert(in_f32<ActivatedWithOperands<1101, 320, 6144>> == tf32_parts_chain);
-static_assert(in_f32<Gated<611, 296, 1400>, 1> == tf32_parts_chain);
+static_assert(in_f32<Gated<611, 296, 1400>> == tf32_parts_chain);
 
 static_assert(LaunchOf<PointwiseInput<300, 64, 48>>::launch.kind == tg::cuda::LaunchKind::step);
 static_assert(LaunchOf<PointwiseOfSums<100, 64, 48>>::launch.kind == tg::cuda::LaunchKind::rows);

@@ -81,12 +81,24 @@ constexpr bool is_cut_in_tf32_by(int m, int n, int cluster, int waves) {
     return tg::cuda::select_tf32_gemm(group, tg::cuda::traits_of(90)).kernel == GemmKernel::sm90_wave && cut.m == m &&
            cut.n == n && cut.cluster == cluster && cut.waves == waves;
 }
-static_assert(is_cut_in_tf32_by<FeedForward<4224, 512, 1368>, 1>(128, 192, 1, 4));
-static_assert(is_cut_in_tf32_by<FeedForward<1100, 192, 1368>, 1>(192, 128, 2, 1));
-static_assert(is_cut_in_tf32_by<Gated<1280, 256, 1536>, 1>(128, 256, 1, 1));
+static_assert(is_cut_in_tf32_by<FeedForward<4224, 512, 1368>>(128, 192, 1, 4));
+static_assert(is_cut_in_tf32_by<FeedForward<1100, 192, 1368>>(192, 128, 2, 1));
+static_assert(is_cut_in_tf32_by<Gated<1280, 256, 1536>>(128, 256, 1, 1));
 static_assert(is_cut_in_tf32_by<WideAndNarrow<1000, 136, 424>>(128, 96, 2, 1));
 static_assert(is_cut_in_tf32_by<Residual<4200, 1368, 512>>(128, 128, 2, 1));
-static_assert(is_cut_in_tf32_by<Gated<65, 512, 1024>, 1>(64, 64, 1, 1));
+static_assert(is_cut_in_tf32_by<Gated<65, 512, 1024>>(64, 64, 1, 1));
+
+/// Whether a launch in tf32 leaves sums of squares to the next one, whose own block has so many waves.
+template <class Model, std::size_t launch>
+constexpr bool leaves_squares_in_tf32(int waves) {
+    constexpr auto choices = tg::cuda::gemm_choices<tg::Program<Model>, Precision::tf32>(tg::cuda::traits_of(90), {});
+    return choices[launch].tail == TailFusion::norm && !choices[launch + 1].follows_norm &&
+           tg::cuda::sm90_wave_cut(tg::cuda::LaunchAt<tg::Program<Model>, false, launch + 1>::launch.gemm).waves ==
+               waves;
+}
+static_assert(leaves_squares_in_tf32<TwoResiduals<1408, 1024>, 1>(1));
+static_assert(leaves_squares_in_tf32<ResidualAndNorm<1100, 256, 704, 512, 800, true, 424>, 1>(1));
+static_assert(leaves_squares_in_tf32<InTwoWaves, 1>(2));
 
 }  // namespace
 

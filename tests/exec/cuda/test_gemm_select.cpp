@@ -388,6 +388,35 @@ TEST_CASE("small tiles begin the next launch where small tiles compute it") {
     CHECK(Lowering<tg::Program<ResidualAndNorm<9000, 512>>, true>::at(1).gemm.tail == TailFusion::none);
 }
 
+TEST_CASE("waves in tf32 leave sums of squares to the norm of the next wave") {
+    const auto choices = []<Precision precision>(std::integral_constant<Precision, precision>, bool fuses = true) {
+        return gemm_choices<tg::Program<ResidualAndNorm<1024, 512>>, precision>(h200, {.fuses = fuses});
+    };
+    const auto in_tf32 = std::integral_constant<Precision, Precision::tf32>();
+    const auto waves = choices(in_tf32);
+    REQUIRE(waves.size() == 3);
+    CHECK(waves[0] == GemmChoice{GemmKernel::sm90_wave, TailFusion::none, false, false});
+    CHECK(waves[1] == GemmChoice{GemmKernel::sm90_wave, TailFusion::norm, false, false});
+    CHECK(waves[2] == GemmChoice{GemmKernel::sm90_wave, TailFusion::none, false, false});
+    const auto tails = tile_tails(waves, 1);
+    CHECK(tails.leaves_norm);
+    CHECK(tile_tails(waves, 2).finishes_norm);
+    // Else a kernel computes the norm, in the same launch.
+    const auto apart = choices(in_tf32, false);
+    CHECK(apart[1] == GemmChoice{GemmKernel::cublaslt, TailFusion::none, false, false});
+    CHECK(apart[2] == GemmChoice{GemmKernel::cublaslt, TailFusion::none, false, true});
+    const auto in_f32 = choices(std::integral_constant<Precision, Precision::f32>());
+    REQUIRE(in_f32.size() == 3);
+    CHECK(in_f32[1].tail == TailFusion::none);
+    CHECK(in_f32[2].follows_norm);
+    // Of a GEMM that is no wave, a norm is a launch of its own, for which nothing is left.
+    const auto wide = gemm_choices<tg::Program<ResidualAndNorm<1024, 32768>>, Precision::tf32>(h200, {});
+    REQUIRE(wide.size() == 4);
+    CHECK(wide[1] == GemmChoice{GemmKernel::sm90_wave, TailFusion::none, false, false});
+    CHECK(wide[2] == GemmChoice{});
+    CHECK(wide[3] == GemmChoice{GemmKernel::cublaslt, TailFusion::none, false, false});
+}
+
 TEST_CASE("what a GEMM makes for the next one is bf16, whatever its size") {
     const auto reads_bf16 = []<class Model>(std::type_identity<Model>) {
         return Lowering<tg::Program<Model>, true>::at(1).gemm.input_is_bf16;
@@ -463,6 +492,9 @@ TEST_CASE("GEMMs in tf32 of more rows than skinny ones run in waves of tiles, of
     CHECK(kernel_of(in_tf32(192, 736, plain(512))) == GemmKernel::sm90_wave);
     CHECK(kernel_of(in_tf32(192, 768, plain(512))) == GemmKernel::cublaslt);
     CHECK(kernel_of(in_tf32(4224, 1368, plain(512))) == GemmKernel::sm90_wave);
+    // Small tiles take a k up to that of bf16.
+    CHECK(kernel_of(in_tf32(903, 1536, plain(512))) == GemmKernel::sm90_wave);
+    CHECK(kernel_of(in_tf32(903, 1544, plain(512))) == GemmKernel::cublaslt);
     // As many stages as in bf16 of twice as much k.
     CHECK(sm90_wave_cut(in_tf32(448, 128, plain(512))).stages == sm90_wave_cut(group_of(448, 256, plain(512))).stages);
     GemmGroup strided = in_tf32(4224, 512, gated(1368));

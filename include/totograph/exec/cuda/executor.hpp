@@ -297,6 +297,12 @@ private:
             static_assert(!At::launch.input_moves,
                           "totograph: the input of a GEMM lies at a place that is known before the run.");
         }
+        if constexpr (At::launch.has_reduction && !streams<which>) {
+            if (choice.follows_norm) {
+                launch_step<typename At::template KernelAt<0>, precision_at<which>>(launcher_, device_, call(first),
+                                                                                    turn.stream);
+            }
+        }
         [[maybe_unused]] const void* const input =
             streams<which> && !group.input_is_bf16 ? memory_.stored_input() : call(gemm).input.base;
         if constexpr (is_compiled(GemmKernel::sm90, group)) {
@@ -338,7 +344,7 @@ private:
     [[nodiscard]] SharedTail tail_at(std::size_t launch) const {
         const TileTails tails = tile_tails(choices_[which], launch);
         return {.squares_of_input = tails.finishes_norm ? memory_.squares() : nullptr,
-                .stored = tails.stores_input ? memory_.stored_input() : nullptr,
+                .stored = tails.stores_input && streams<which> ? memory_.stored_input() : nullptr,
                 .squares = tails.leaves_norm ? memory_.squares() : nullptr};
     }
 

@@ -54,6 +54,8 @@ struct GemmChoice {
     TailFusion tail = TailFusion::none;
     /// A kernel before it stores the input as bf16, with the norm that begins the launch, if there is one.
     bool converts_input = false;
+    /// Of GEMMs that read f32: a kernel before it computes the norm that begins the launch.
+    bool follows_norm = false;
 
     friend constexpr bool operator==(const GemmChoice&, const GemmChoice&) = default;
 };
@@ -327,10 +329,15 @@ constexpr bool is_compiled(GemmKernel kernel, const GemmGroup& group) {
 constexpr bool leaves_squares(GemmKernel kernel) {
     return kernel == GemmKernel::sm90_small || kernel == GemmKernel::sm90_wave;
 }
+/// Whether a program whose products are of tf32 holds the `sm90_wave` kernel for a group.
+constexpr bool holds_waves_in_tf32(const GemmGroup& group) {
+    return fits_sm90_wave_in_tf32(group, compiled_thresholds);
+}
+
 /// Whether such a kernel of a group has code that leaves what the next launch begins with: its input as bf16, and the
 /// squares of the norm of that.
 constexpr bool tiles_have_tail(const GemmGroup& group) {
-    return group.tail != TailFusion::none && leaves_squares(wgmma_kernel(group));
+    return group.tail != TailFusion::none && (leaves_squares(wgmma_kernel(group)) || holds_waves_in_tf32(group));
 }
 
 /// How a group is computed on a device. Always a kernel that is compiled: where the limits of a device would choose
@@ -362,11 +369,6 @@ constexpr GemmChoice select_gemm(const GemmGroup& group, const GemmChoice& befor
 constexpr GemmChoice select_gemm(const GemmGroup& group, const GemmChoice& before, const DeviceTraits& device,
                                  bool fuses = true) {
     return select_gemm(group, before, device, fuses, thresholds_of(device.architecture()));
-}
-
-/// Whether a program whose products are of tf32 holds the `sm90_wave` kernel for a group.
-constexpr bool holds_waves_in_tf32(const GemmGroup& group) {
-    return fits_sm90_wave_in_tf32(group, compiled_thresholds);
 }
 
 /// The same of GEMMs whose products are of tf32.

@@ -73,7 +73,8 @@ constexpr Sm90WaveCut cut_by(const GemmGroup& group, int m, int n, int cluster) 
     const bool is_short = steps < Sm90WaveTile::least_steps_of_long(group.is_bf16);
     const Index computed = Index{cut.waves} * multiprocessors * m * n;
     const bool is_full = group.m * group.weight_rows() * 100 >= computed * 75;
-    const bool has_blocks = tiles * 10 >= multiprocessors * 9 && (steps <= 24 || m * n >= 128 * 128);
+    const bool has_blocks = tiles * 10 >= multiprocessors * 9 &&
+                            (steps <= Sm90WaveTile::most_steps_of_small(group.is_bf16) || m * n >= 128 * 128);
     // Three warpgroups have 128 registers a thread: too few for a tile behind another one.
     const bool pays = cut.waves == 1 ? is_short || has_blocks : is_short && is_full && m < 192;
     const bool fits = pays && cut.stages >= std::min(steps, 3) && sum_bytes <= room &&

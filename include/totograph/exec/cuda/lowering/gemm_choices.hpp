@@ -5,6 +5,7 @@
 #include <cstddef>
 
 #include <totograph/exec/cuda/gemm/select.hpp>
+#include <totograph/exec/cuda/lowering/launch.hpp>
 #include <totograph/exec/cuda/lowering/lowering.hpp>
 #include <totograph/exec/cuda/runtime/device_traits.hpp>
 #include <totograph/exec/cuda/runtime/execution.hpp>
@@ -18,18 +19,23 @@ template <class Program, Precision precision>
 constexpr auto gemm_choices(const DeviceTraits& device, const Execution& execution) {
     using Lowered = Lowering<Program, precision == Precision::bf16>;
     std::array<GemmChoice, Lowered::launches> choices{};
-    const auto group_at = [](std::size_t launch) -> const GemmGroup& {
-        return Lowered::at(static_cast<std::size_t>(Lowered::place(launch).entry)).gemm;
+    const auto launch_at = [](std::size_t launch) -> const Launch& {
+        return Lowered::at(static_cast<std::size_t>(Lowered::place(launch).entry));
+    };
+    const auto select = [&](const GemmGroup& group, const GemmChoice& before) {
+        return precision == Precision::f32    ? select_f32_gemm(group, device, execution.fuses)
+               : precision == Precision::tf32 ? select_tf32_gemm(group, device, execution.fuses)
+                                              : select_gemm(group, before, device, execution.fuses);
     };
     GemmChoice before;
     for (std::size_t i = 0; i < choices.size(); ++i) {
-        const GemmGroup& group = group_at(i);
-        choices[i] = precision == Precision::f32    ? select_f32_gemm(group, device, execution.fuses)
-                     : precision == Precision::tf32 ? select_tf32_gemm(group, device, execution.fuses)
-                                                    : select_gemm(group, before, device, execution.fuses);
+        const Launch& launch = launch_at(i);
+        choices[i] = select(launch.gemm, before);
+        choices[i].follows_norm = precision != Precision::bf16 && launch.kind == LaunchKind::gemm &&
+                                  launch.has_reduction && before.tail != TailFusion::norm;
         if (leaves_squares(choices[i].kernel) && i + 1 < choices.size() &&
-            leaves_squares(select_gemm(group_at(i + 1), {}, device, execution.fuses).kernel)) {
-            choices[i].tail = group.tail;
+            leaves_squares(select(launch_at(i + 1).gemm, {}).kernel)) {
+            choices[i].tail = launch.gemm.tail;
         }
         before = choices[i];
     }

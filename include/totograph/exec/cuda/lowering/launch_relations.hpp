@@ -120,12 +120,14 @@ constexpr GemmGroup gemm_group(const Launch& launch, bool is_bf16, bool input_is
     return group;
 }
 
-/// What of the next launch can run with a lone GEMM: storing all that it makes as bf16, and a norm whose
-/// result lies where the GEMM touches nothing.
+/// What of the next launch can run with a lone GEMM: storing all that it makes as bf16, if weights are, and a norm
+/// whose result lies where the GEMM touches nothing.
 template <class Program>
 constexpr TailFusion tail_fusion(const Launch& launch, const Launch& next) {
-    if (!launch.direct.is_possible || launch.norms() > 0 || !launch.gemm.input_is_bf16 ||
-        next.kind != LaunchKind::gemm || next.gemm.input_is_bf16) {
+    // Else what it stores as bf16 would lie where its own input does.
+    const bool can_store = launch.gemm.input_is_bf16 || !launch.gemm.is_bf16;
+    if (!launch.direct.is_possible || launch.norms() > 0 || !can_store || next.kind != LaunchKind::gemm ||
+        next.gemm.input_is_bf16) {
         return TailFusion::none;
     }
     const Kernel& gemm = kernel_of<Program>(launch.first);
@@ -136,7 +138,7 @@ constexpr TailFusion tail_fusion(const Launch& launch, const Launch& next) {
         return TailFusion::none;
     }
     if (!next.has_reduction) {
-        return TailFusion::bf16;
+        return launch.gemm.is_bf16 ? TailFusion::bf16 : TailFusion::none;
     }
     const Reference& norms = step_of<Program>(next.first).output;
     return !reads<Program>(launch.first, norms) && !may_overlap<Program>(norms, made) ? TailFusion::norm

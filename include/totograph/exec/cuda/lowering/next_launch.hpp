@@ -55,18 +55,35 @@ constexpr bool norm_ends_with(int norm, int end, int steps) {
     return true;
 }
 
-/// Whether a norm and the GEMM after it begin a group: a skinny GEMM computes the norm itself, for cuBLASLt
-/// the kernel that rounds its input to bf16 does.
+/// GEMMs from `step` on as other kernels than skinny ones would compute them.
+template <class Program>
+constexpr GemmGroup group_of_others(int step, int count, bool is_bf16) {
+    const Kernel& first = kernel_of<Program>(step);
+    GemmGroup group;
+    group.m = first.rows();
+    group.k = first.k;
+    group.is_bf16 = is_bf16;
+    group.input_is_dense = first.input_stride == first.k;
+    group.is_aligned = true;
+    for (int gemm = step; gemm < step + count; ++gemm) {
+        group.members[static_cast<std::size_t>(group.count++)] = member_of(kernel_of<Program>(gemm), false);
+        group.is_aligned = group.is_aligned && is_aligned<Program>(gemm);
+    }
+    return group;
+}
+
+/// Whether a norm and the GEMM after it begin a group: a skinny GEMM computes the norm itself. For others in bf16 the
+/// kernel does that rounds their input, and of waves, in tf32, too, the GEMM before may leave what the norm adds up.
 template <class Program>
 constexpr bool begins_with_norm(int step, int steps, bool streams) {
     if (step + 1 >= steps || kernel_of<Program>(step + 1).kind != KernelKind::gemm ||
         !is_norm_of<Program>(step, step + 1)) {
         return false;
     }
-    if (!takes_skinny(kernel_of<Program>(step + 1), streams)) {
-        return streams;
-    }
     const int gemms = gemms_together<Program>(step + 1, steps, streams);
+    if (!takes_skinny(kernel_of<Program>(step + 1), streams)) {
+        return streams || holds_waves_in_tf32(group_of_others<Program>(step + 1, gemms, streams));
+    }
     bool absorbs =
         step_of<Program>(step).output.space == Space::arena && norm_ends_with<Program>(step, step + 1 + gemms, steps);
     for (int i = 0; i < gemms; ++i) {
@@ -108,21 +125,6 @@ constexpr RowRun run_in_place_of(int step, int small, int steps, bool streams) {
     return longest.kept > 1 && is_most ? longest : RowRun{};
 }
 
-/// The GEMMs of a launch as other kernels than skinny ones would compute them.
-template <class Program>
-constexpr GemmGroup group_of_others(const Launch& launch, bool is_bf16) {
-    GemmGroup group;
-    group.m = kernel_of<Program>(launch.first_gemm()).rows();
-    group.k = kernel_of<Program>(launch.first_gemm()).k;
-    group.is_bf16 = is_bf16;
-    group.is_aligned = true;
-    for (int step = launch.first_gemm(); step < launch.end_of_gemms(); ++step) {
-        group.members[static_cast<std::size_t>(group.count++)] = member_of(kernel_of<Program>(step), false);
-        group.is_aligned = group.is_aligned && is_aligned<Program>(step);
-    }
-    return group;
-}
-
 /// The launch that begins at a step, of which only the steps are known.
 template <class Program>
 constexpr Launch next_launch(int step, int steps, bool streams) {
@@ -141,7 +143,8 @@ constexpr Launch next_launch(int step, int steps, bool streams) {
             launch.count += launch.others();
             launch.kind = launch.draws.is_possible ? LaunchKind::gemm : launch.kind;
         }
-        if (launch.kind == LaunchKind::skinny && prefers_small_tiles(group_of_others<Program>(launch, streams))) {
+        if (launch.kind == LaunchKind::skinny &&
+            prefers_small_tiles(group_of_others<Program>(launch.first_gemm(), launch.gemms(), streams))) {
             launch.kind = LaunchKind::gemm;
         }
         return launch;

@@ -47,7 +47,8 @@ constexpr void add_workspace(Workspace& workspace) {
                                   (is_bf16 ? sizeof(BFloat16) : sizeof(float));
         workspace.accumulators =
             std::max(workspace.accumulators, aligned_size(launch.direct.is_possible ? 0 : accumulators));
-        const bool leaves_norm = tiles_have_tail(launch.gemm) && launch.gemm.tail == TailFusion::norm;
+        const bool leaves_norm =
+            precision != Precision::f32 && tiles_have_tail(launch.gemm) && launch.gemm.tail == TailFusion::norm;
         const auto squares =
             static_cast<std::size_t>(kernel.rows() * divide_rounding_up(kernel.columns(), Index{squared_columns}));
         workspace.squares = std::max(workspace.squares, aligned_size(leaves_norm ? squares * sizeof(float) : 0));

@@ -61,6 +61,7 @@ TOTOGRAPH_CUDA_INLINE std::string LaunchWords::step_range() const {
 TOTOGRAPH_CUDA_INLINE std::string LaunchWords::extra() const {
     const std::string before = choice.converts_input ? launch.norms() > 0 ? "norm and bf16 input in a kernel before, "
                                                                           : "bf16 input in a kernel before, "
+                               : choice.follows_norm ? "norm in a kernel before, "
                                                      : "";
     switch (choice.kernel) {
         case GemmKernel::none: return {};
@@ -71,14 +72,17 @@ TOTOGRAPH_CUDA_INLINE std::string LaunchWords::extra() const {
             return before + (launch.direct.is_possible  ? "epilogue inside"
                              : launch.draws.is_possible ? "epilogue where draws need it"
                                                         : "epilogue in a kernel after");
-        case GemmKernel::tf32_parts_chain: return "epilogue inside";
+        case GemmKernel::tf32_parts_chain: return before + "epilogue inside";
         case GemmKernel::sm90: return before + "epilogue of a tile beside the next tile";
         case GemmKernel::sm90_small:
         case GemmKernel::sm90_wave:
         case GemmKernel::sm90_cluster: {
             return before + "epilogue inside" +
-                   (choice.tail == TailFusion::none ? "" : ", and of the next launch the bf16 input") +
+                   (choice.tail == TailFusion::none ? ""
+                    : launch.gemm.is_bf16           ? ", and of the next launch the bf16 input"
+                                                    : ", and of the next launch") +
                    (choice.tail != TailFusion::norm ? ""
+                    : !launch.gemm.is_bf16          ? " the squares of its norm"
                     : leaves_squares(choice.kernel) ? " and the squares of its norm"
                                                     : " and the norm");
         }

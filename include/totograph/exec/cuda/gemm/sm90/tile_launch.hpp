@@ -16,12 +16,13 @@
 
 namespace totograph::cuda {
 
-/// The GEMMs of a launch, `LaunchAt`, as a group.
-template <class BlockTile, class At, class Indices = std::make_integer_sequence<int, At::launch.gemms()>>
+/// The GEMMs of a launch, `LaunchAt`, as a group; with the norm that begins it, unless that is void.
+template <class BlockTile, class At, class Norm = typename NormAt<At, void>::type,
+          class Indices = std::make_integer_sequence<int, At::launch.gemms()>>
 struct TileGroupOf;
-template <class BlockTile, class At, int... i>
-struct TileGroupOf<BlockTile, At, std::integer_sequence<int, i...>> {
-    using type = TileGroup<BlockTile, typename NormAt<At, void>::type, tiles_have_tail(At::launch.gemm),
+template <class BlockTile, class At, class Norm, int... i>
+struct TileGroupOf<BlockTile, At, Norm, std::integer_sequence<int, i...>> {
+    using type = TileGroup<BlockTile, Norm, tiles_have_tail(At::launch.gemm),
                            typename At::template KernelAt<At::launch.norms() + i>...>;
 };
 

@@ -93,7 +93,8 @@ struct TileParts<TileGroup<Tile, Norm, has_tail, K...>> {
         static_assert(((K::kernel.accumulators == 1 && std::is_same_v<Output<K>, float>)&&...),
                       "totograph: what the next launch begins with is made of one GEMM that is stored as f32.");
         static_assert(Tile::n % squared_columns == 0, "totograph: a tile has all columns of each sum of squares.");
-        if (parameters.stored == nullptr) {
+        constexpr bool stores = Tile::operand == MmaOperand::bf16;
+        if (stores ? parameters.stored == nullptr : parameters.squares == nullptr) {
             return;
         }
         float square = 0;
@@ -103,9 +104,11 @@ struct TileParts<TileGroup<Tile, Norm, has_tail, K...>> {
         }
         square = sum_of_group<squared_columns / 8>(square);
         if (exists) {
-            constexpr int columns = std::max({static_cast<int>(K::kernel.columns())...});
-            store_pack<1, true>(parameters.stored + static_cast<std::size_t>(row) * columns + column,
-                                stored_as<BFloat16>(result));
+            if constexpr (stores) {
+                constexpr int columns = std::max({static_cast<int>(K::kernel.columns())...});
+                store_pack<1, true>(parameters.stored + static_cast<std::size_t>(row) * columns + column,
+                                    stored_as<BFloat16>(result));
+            }
             if (parameters.squares != nullptr && column % squared_columns == 0) {
                 parameters.squares[column / squared_columns * Group::m + row] = square;
             }

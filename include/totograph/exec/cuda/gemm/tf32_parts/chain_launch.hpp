@@ -20,7 +20,7 @@ template <class At>
 void launch_tf32_parts_chain(const KernelLauncher& launcher, const DeviceTraits& device,
                              const TileOperands<At::launch.gemms()>& operands, cudaStream_t stream) {
     using Block = Tf32PartsChainBlock;
-    using Group = typename TileGroupOf<Block, At>::type;
+    using Group = typename TileGroupOf<Block, At, void>::type;
     const Index blocks = std::min(Index{Group::row_tiles} * Group::all_column_tiles, Index{device.multiprocessors});
     launcher.launch(&tf32_parts_chain_kernel<Group>, {blocks, Block::threads, 1, Block::shared_bytes}, stream,
                     parameters_of(static_cast<Group*>(nullptr), operands, Block::m));
