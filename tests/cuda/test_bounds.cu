@@ -259,13 +259,15 @@ static_assert(kernel_of<Thousands, 1> == tg::cuda::GemmKernel::sm90_wave && cut_
               cut_of_thousands<1>.m == 128);
 static_assert(kernel_of<Thousands, 2> == tg::cuda::GemmKernel::sm90_wave && cut_of_thousands<2>.waves == 2);
 const Results of_tiles{{"out.next", "out.stream"}, {}, {}, {}};
-template <class Model>
+template <class Model, Precision precision = Precision::bf16>
 inline constexpr tg::cuda::TailFusion tail_of_stream =
-    tg::cuda::gemm_choices<tg::Program<Model>, Precision::bf16>(tg::cuda::traits_of(90), {})[1].tail;
+    tg::cuda::gemm_choices<tg::Program<Model>, precision>(tg::cuda::traits_of(90), {})[1].tail;
 static_assert(tg::cuda::gemm_choices<tg::Program<Thousands>, Precision::tf32>(tg::cuda::traits_of(90), {})[2].kernel ==
               tg::cuda::GemmKernel::sm90_wave);
 static_assert(tail_of_stream<Hundreds> == tg::cuda::TailFusion::norm &&
-              tail_of_stream<Thousands> == tg::cuda::TailFusion::norm);
+              tail_of_stream<Thousands> == tg::cuda::TailFusion::norm &&
+              tail_of_stream<Hundreds, Precision::tf32> == tg::cuda::TailFusion::norm &&
+              tail_of_stream<Thousands, Precision::tf32> == tg::cuda::TailFusion::norm);
 
 }  // namespace
 

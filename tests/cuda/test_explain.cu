@@ -160,6 +160,15 @@ TEST_CASE("a GEMM is told by the kernel that computes it on a device") {
     CHECK(count(told(ops::ResidualAndRounding<1792, 64, 512, 64>{}, h200), norm) == 0);
     CHECK(count(told(ops::FeedForward<1280, 768, 6144>{}, h200), "epilogue of a tile beside the next tile") == 1);
     CHECK(count(told(ops::FeedForward<1280, 768, 6144>{}, l40s), "epilogue of a tile beside the next tile") == 0);
+    using Waves = tg::Program<ops::ResidualAndNorm<1100, 256, 704, 512, 800, true, 424>>;
+    constexpr std::string_view squares = "epilogue inside, and of the next launch the squares of its norm";
+    constexpr std::string_view before = "norm in a kernel before, ";
+    const std::string in_tf32 = tg::cuda::explain_launches<Waves, tg::cuda::Precision::tf32>("rows", h200);
+    CHECK(count(in_tf32, squares) == 1);
+    CHECK(count(in_tf32, before) == 0);
+    CHECK(count(tg::cuda::explain_launches<Waves, tg::cuda::Precision::tf32>("rows", l40s), before) == 1);
+    CHECK(count(tg::cuda::explain_launches<Waves, tg::cuda::Precision::f32>("rows", h200), before) == 1);
+    CHECK(count(tg::cuda::explain_launches<Waves, tg::cuda::Precision::f32>("rows", h200), squares) == 0);
     check_has(told(ops::NormsAndResiduals<40>{}, l40s), "skinny tiles");
     check_has(told(ops::NormsAndResiduals<40>{}, l40s), "sm_89 with 142 multiprocessors");
 }

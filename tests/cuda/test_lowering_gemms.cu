@@ -18,9 +18,9 @@ namespace {
 using tg::cuda::TailFusion;
 
 /// The most that can run with a GEMM anywhere in a model.
-template <class Model>
+template <class Model, bool streams = true>
 constexpr TailFusion feeds() {
-    using Lowered = tg::cuda::Lowering<tg::Program<Model>, true>;
+    using Lowered = tg::cuda::Lowering<tg::Program<Model>, streams>;
     TailFusion result = TailFusion::none;
     for (std::size_t i = 0; i < Lowered::count; ++i) {
         result = std::max(result, Lowered::at(i).gemm.tail);
@@ -135,6 +135,15 @@ TEST_CASE("what of the next launch can run with a GEMM") {
     CHECK(feeds<AlmostAdded<Unlike::begins_with_norm>>() == TailFusion::none);
     CHECK(feeds<AlmostAdded<Unlike::skinny_next>>() == TailFusion::none);
     CHECK(feeds<AlmostAdded<Unlike::no_gemm_next>>() == TailFusion::none);
+    // Where nothing is stored as bf16, a norm alone can.
+    CHECK(feeds<Added<Follows::norm>, false>() == TailFusion::norm);
+    CHECK(feeds<Added<Follows::no_norm>, false>() == TailFusion::none);
+    CHECK(feeds<Added<Follows::norm_of_part>, false>() == TailFusion::none);
+    CHECK(feeds<Added<Follows::norm_of_views>, false>() == TailFusion::none);
+    CHECK(feeds<Added<Follows::norm, true, false>, false>() == TailFusion::norm);
+    CHECK(feeds<Added<Follows::norm, true, true, true>, false>() == TailFusion::none);
+    CHECK(feeds<AlmostAdded<Unlike::nothing>, false>() == TailFusion::none);
+    CHECK(feeds<AlmostAdded<Unlike::begins_with_norm>, false>() == TailFusion::none);
 }
 
 TEST_CASE("elementwise results are stored as bf16 for GEMMs alone, where their memory is not used besides") {

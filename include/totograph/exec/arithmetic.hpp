@@ -69,8 +69,8 @@ TOTOGRAPH_HOST_DEVICE constexpr T constant(double value) {
     }
 }
 
-/// `gelu(x) = x (1 + tanh(u)) / 2`, with `u = sqrt(2 / pi) (x + 0.044715 x^3)`, is x / (1 + exp(-2 u)), which keeps its
-/// digits where tanh(u) is near -1: that -2 u.
+/// The power in `gelu(x) = x / (1 + exp(power))`: `-2 u`, with `u = sqrt(2 / pi) (x + 0.044715 x^3)`. That is
+/// `x (1 + tanh(u)) / 2`, and keeps its digits where tanh(u) is near -1.
 template <class T>
 TOTOGRAPH_HOST_DEVICE inline T gelu_power(const T& x) {
     constexpr double two_roots = 1.5957691216057308;  // 2 sqrt(2 / pi)

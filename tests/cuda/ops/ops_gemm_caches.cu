@@ -25,6 +25,21 @@ constexpr int stages(std::size_t kibibytes) {
 static_assert(stages<many_suffixes_of(64)>(228) == 2 && stages<many_suffixes_of(96)>(228) == 2);
 static_assert(stages<many_suffixes_of(112)>(228) == 1 && stages<many_suffixes_of(128)>(228) == 1);
 static_assert(stages<many_suffixes_of(64)>(100) == 1);
+template <AttentionSize size>
+constexpr int blocks_together() {
+    int result = 0;
+    visit_attention<FilledCaches<size, 3>>(
+        [&]<class K>(K*) { result = tg::cuda::tile_detail::blocks_together<K, Precision::bf16>; });
+    return result;
+}
+constexpr AttentionSize suffixes_of_heads(Index heads) {
+    AttentionSize size = suffixes_of(64);
+    size.heads = heads;
+    return size;
+}
+static_assert(blocks_together<suffixes_of_heads(16)>() == 1 && blocks_together<suffixes_of_heads(17)>() == 2);
+static_assert(blocks_together<suffixes_of_heads(33)>() == 2 && blocks_together<suffixes_of_heads(34)>() == 3);
+static_assert(blocks_together<suffixes_of_heads(64)>() == 3);
 // Of few blocks, each has a multiprocessor for itself.
 static_assert(stages<suffixes_of(112)>(228) == 2 && stages<suffixes_of(64)>(100) == 2);
 

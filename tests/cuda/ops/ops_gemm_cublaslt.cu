@@ -30,6 +30,18 @@ static_assert(LaunchOf<PointwiseOfSums<100, 64, 48>>::launch.kind == tg::cuda::L
 static_assert(LaunchOf<PointwiseOfSums<600, 64, 48>>::launch.kind == tg::cuda::LaunchKind::rows);
 static_assert(LaunchOf<DrawnGemms<1, 24>>::launch.draws.is_possible);
 static_assert(LaunchOf<DrawnGemms<DrawnGemms<1, 1>::samples, 5>>::launch.draws.is_possible);
+// Skinny kernels would compute the norm of so few rows; of draws a kernel does, in the same launch.
+template <Precision precision>
+constexpr bool draws_behind_norm() {
+    using Drawn = tg::Program<DrawnGemms<1, 24, true>>;
+    constexpr const tg::cuda::Launch& launch = tg::cuda::LaunchAt<Drawn, precision == Precision::bf16, 0>::launch;
+    constexpr auto choices = tg::cuda::gemm_choices<Drawn, precision>(tg::cuda::traits_of(90), {});
+    return launch.kind == tg::cuda::LaunchKind::gemm && launch.has_reduction && launch.draws.is_possible &&
+           choices[0].follows_norm == (precision != Precision::bf16) &&
+           choices[0].converts_input == (precision == Precision::bf16);
+}
+static_assert(draws_behind_norm<Precision::f32>() && draws_behind_norm<Precision::tf32>() &&
+              draws_behind_norm<Precision::bf16>());
 
 }  // namespace
 

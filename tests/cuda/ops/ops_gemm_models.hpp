@@ -269,8 +269,8 @@ struct IntoCaches {
 };
 
 /// Draws from mixtures whose parameters are made by GEMMs of one input: from one that all samples share, or one for
-/// each.
-template <Index mixtures, Index components>
+/// each; or of a norm of it.
+template <Index mixtures, Index components, bool has_norm = false>
 struct DrawnGemms {
     static constexpr Index samples = 40;
     static constexpr bool draws = true;
@@ -279,7 +279,8 @@ struct DrawnGemms {
     }
     static constexpr void record(Recorder& r) {
         Outputs out(r);
-        const Tensor x = r.state("x", {5, mixtures, 4, 1, 96});
+        const Tensor given = r.state("x", {5, mixtures, 4, 1, 96});
+        const Tensor x = has_norm ? norm(given) : given;
         const auto parameter = [&] { return reshape(layer(x, 16 * components), {5, mixtures, 4, 1, 16, components}); };
         const Tensor freedom = softplus(parameter()) + 2.0;
         const Tensor location = parameter();

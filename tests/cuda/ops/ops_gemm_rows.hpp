@@ -74,6 +74,7 @@ using CublasLtRows =
                Row<"GEMM and chain, 700 rows", Activated<700, 192, 512>>,
                Row<"GEMM, chain and operands, 701 rows", ActivatedWithOperands<701, 192, 512>>,
                Row<"draws from GEMMs, shared mixtures", DrawnGemms<1, 24>>,
+               Row<"draws from GEMMs of a norm, 20 rows", DrawnGemms<1, 24, true>>,
                Row<"draws from GEMMs, a mixture each", DrawnGemms<DrawnGemms<1, 1>::samples, 5>>>;
 
 /// Of some hundred rows, by warpgroups, a small tile a block.

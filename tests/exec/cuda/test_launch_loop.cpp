@@ -155,6 +155,10 @@ void check_launches() {
     CHECK(Lowered::regions() == Expected::regions());
     constexpr Precision precision = streams ? Precision::bf16 : Precision::f32;
     CHECK(gemm_choices<Looped, precision>(compiled_for, {}) == gemm_choices<AllLayers, precision>(compiled_for, {}));
+    if constexpr (!streams) {
+        constexpr Precision tf32 = Precision::tf32;
+        CHECK(gemm_choices<Looped, tf32>(compiled_for, {}) == gemm_choices<AllLayers, tf32>(compiled_for, {}));
+    }
     for (std::size_t i = 0; i < Lowered::launches; ++i) {
         CAPTURE(i);
         const Launch expected = Expected::written_out(i);
@@ -184,7 +188,7 @@ TEST_CASE("a loop launches what its layers do, written out") {
     SUBCASE("by tensor cores") {
         check_launches<Program<Stack<9, 1792>>, true>();
     }
-    SUBCASE("in f32") {
+    SUBCASE("in f32 and tf32") {
         check_launches<Program<Stack<9, 1792>>, false>();
     }
     SUBCASE("skinny") {

@@ -344,7 +344,7 @@ private:
     [[nodiscard]] SharedTail tail_at(std::size_t launch) const {
         const TileTails tails = tile_tails(choices_[which], launch);
         return {.squares_of_input = tails.finishes_norm ? memory_.squares() : nullptr,
-                .stored = tails.stores_input && streams<which> ? memory_.stored_input() : nullptr,
+                .stored = tails.leaves_input && streams<which> ? memory_.stored_input() : nullptr,
                 .squares = tails.leaves_norm ? memory_.squares() : nullptr};
     }
 

@@ -126,7 +126,7 @@ public:
     [[nodiscard]] BFloat16* stored_input() const noexcept {
         return reinterpret_cast<BFloat16*>(data() + inputs_offset);
     }
-    /// For sums of squares of what lies there: of each 64 columns, one of each row.
+    /// For sums of squares of the rows that a norm behind a GEMM is of: of each 64 columns, one of each row.
     [[nodiscard]] float* squares() const noexcept { return reinterpret_cast<float*>(data() + squares_offset); }
     /// For cuBLASLt itself.
     [[nodiscard]] std::byte* cublaslt_workspace() const noexcept { return data() + cublaslt_offset; }

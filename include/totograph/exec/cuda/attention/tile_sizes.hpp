@@ -117,7 +117,7 @@ inline constexpr int blocks_together = [] {
                                                                                              : 8;
         return warps / warps_of_block<K>;
     }
-    // Of few blocks none shares one for long: more registers hold what would lie in memory.
+    // Few blocks hardly share a multiprocessor: a thread has more registers, and spills less.
     const auto there_are = static_cast<int>(divide_rounding_up(tile_blocks<K>, Limits::multiprocessors));
     const int wanted = std::min(warps_of_block<K> > tile_warps ? usual - 1 : usual, there_are);
     if (stages_tiles(K::kernel, storage_of<K>, precision)) {

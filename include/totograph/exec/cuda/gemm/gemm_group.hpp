@@ -18,7 +18,8 @@ namespace totograph::cuda {
 /// GEMMs of one launch, at most.
 inline constexpr int most_gemms_together = 8;
 
-/// What of the next launch can run with a GEMM: that one begins by storing all that the GEMM makes as bf16.
+/// What of the next launch can run with a GEMM: that one begins by storing all that the GEMM makes as bf16, if weights
+/// are.
 enum class TailFusion : std::uint8_t {
     none,
     bf16,  ///< As it is.

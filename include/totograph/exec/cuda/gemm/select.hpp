@@ -334,8 +334,8 @@ constexpr bool holds_waves_in_tf32(const GemmGroup& group) {
     return fits_sm90_wave_in_tf32(group, compiled_thresholds);
 }
 
-/// Whether such a kernel of a group has code that leaves what the next launch begins with: its input as bf16, and the
-/// squares of the norm of that.
+/// Whether such a kernel of a group has code that leaves what the next launch begins with: its input as bf16 where
+/// weights are, and the squares of the norm of that.
 constexpr bool tiles_have_tail(const GemmGroup& group) {
     return group.tail != TailFusion::none && (leaves_squares(wgmma_kernel(group)) || holds_waves_in_tf32(group));
 }

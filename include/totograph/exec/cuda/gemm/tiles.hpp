@@ -111,7 +111,7 @@ struct Sm90WaveTile {
     /// `bench_cuda_toto2`, `batch_22m` 1.00 ms for 1.04.
     static constexpr int least_steps_of_long(bool is_bf16) { return is_bf16 ? 12 : 24; }
     /// Stages of k of small tiles at most, if k is long: k of 1,536. With k of 1,368 903 rows, n of 512, take 10.5 us
-    /// for 13.5 in tf32 (`bench_cuda_toto2`, `readme_22m`).
+    /// for 13.5 in tf32 (`bench_cuda_toto2`, `readme_22m`); a longer one was not timed.
     static constexpr int most_steps_of_small(bool is_bf16) { return is_bf16 ? 24 : 48; }
     static constexpr int most_cluster = 2;  ///< Blocks of the same rows that share the way of these, at most.
 };

@@ -50,7 +50,7 @@ constexpr bool holds_waves(const GemmGroup& group, Precision precision) {
 /// What a launch by tiles shares with those before and behind it.
 struct TileTails {
     bool finishes_norm = false;  ///< It adds up the squares that the launch before has left.
-    bool stores_input = false;   ///< It stores the input of the launch behind.
+    bool leaves_input = false;   ///< It leaves the input of the launch behind: as bf16, if weights are.
     bool leaves_norm = false;    ///< And the squares of its norm.
 };
 template <class Choices>
@@ -60,7 +60,7 @@ constexpr TileTails tile_tails(const Choices& choices, std::size_t launch) {
     };
     const bool leaves_norm = leaves(launch, TailFusion::norm);
     return {.finishes_norm = launch > 0 && leaves(launch - 1, TailFusion::norm),
-            .stores_input = leaves_norm || leaves(launch, TailFusion::bf16),
+            .leaves_input = leaves_norm || leaves(launch, TailFusion::bf16),
             .leaves_norm = leaves_norm};
 }
 

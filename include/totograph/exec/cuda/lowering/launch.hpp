@@ -19,7 +19,8 @@ enum class LaunchKind : std::uint8_t {
     rows,     ///< Consecutive steps whose rows share nothing, in one kernel: each block has rows of its own. Small
               ///< steps between them that touch nothing of theirs have a block of their own.
     skinny,   ///< GEMMs of few rows and one input, and the norm before them, in one kernel (`takes_skinny`).
-    gemm,     ///< Other GEMMs of one input, then their epilogues, or draws from them (`select_gemm`).
+    gemm,     ///< Other GEMMs of one input, and the norm before them; their epilogues, or draws from them
+              ///< (`select_gemm`).
 };
 
 /// How cuBLASLt can compute the whole epilogue of a GEMM: a bias is added, and a residual of the result's shape.

@@ -19,7 +19,7 @@ namespace totograph::cuda {
 
 namespace lowering_detail {
 
-/// GEMMs from `step` on that read one input and can run together, all skinny or all by cuBLASLt.
+/// GEMMs from `step` on that read one input and can run together, all skinny or none.
 template <class Program>
 constexpr int gemms_together(int step, int steps, bool streams) {
     const bool is_skinny = takes_skinny(kernel_of<Program>(step), streams);
@@ -72,8 +72,8 @@ constexpr GemmGroup group_of_others(int step, int count, bool is_bf16) {
     return group;
 }
 
-/// Whether a norm and the GEMM after it begin a group: a skinny GEMM computes the norm itself. For others in bf16 the
-/// kernel does that rounds their input, and of waves, in tf32, too, the GEMM before may leave what the norm adds up.
+/// Whether a norm and the GEMM after it begin a group. A skinny GEMM computes the norm itself. In bf16 the kernel that
+/// rounds the input of other GEMMs computes it. Waves add up what the GEMM before has left, in tf32, too.
 template <class Program>
 constexpr bool begins_with_norm(int step, int steps, bool streams) {
     if (step + 1 >= steps || kernel_of<Program>(step + 1).kind != KernelKind::gemm ||

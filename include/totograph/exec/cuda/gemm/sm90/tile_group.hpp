@@ -18,7 +18,9 @@ namespace totograph::cuda {
 ///
 /// @tparam BlockTile  what a block computes: `m` rows by `n` columns
 /// @tparam N          the norm of the input; void for none
-/// @tparam has_tail   the launch behind it may take what it leaves: its result as bf16, and squares of that
+/// @tparam has_tail   the launch behind it may take what it leaves: its result as bf16 where weights are, and squares
+/// of
+///                    that
 template <class BlockTile, class N, bool has_tail, class... K>
 struct TileGroup {
     using Tile = BlockTile;
@@ -37,7 +39,8 @@ struct TileGroup {
         /// the squares of each row. Where they are null, another kernel has computed the norm.
         KernelCall norm;
         const float* squares_of_input;
-        /// For the launch behind it: its result as bf16, and such sums; null where that one takes none.
+        /// For the launch behind it: its result as bf16, and such sums; null where that one takes none, `stored` also
+        /// where weights are not bf16.
         BFloat16* stored;
         float* squares;
     };

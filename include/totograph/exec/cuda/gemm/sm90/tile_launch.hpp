@@ -16,7 +16,8 @@
 
 namespace totograph::cuda {
 
-/// The GEMMs of a launch, `LaunchAt`, as a group; with the norm that begins it, unless that is void.
+/// The GEMMs of a launch, `LaunchAt`, as a group.
+/// @tparam Norm  that begins it; void leaves it out, where another kernel has computed it
 template <class BlockTile, class At, class Norm = typename NormAt<At, void>::type,
           class Indices = std::make_integer_sequence<int, At::launch.gemms()>>
 struct TileGroupOf;
