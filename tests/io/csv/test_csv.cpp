@@ -10,6 +10,7 @@
 
 #include <totograph/io/csv/csv.hpp>
 #include <totograph/io/csv/records.hpp>
+#include <totograph/io/csv/writer.hpp>
 
 #include "io/support.hpp"
 
@@ -112,6 +113,14 @@ TEST_CASE("csv: line ends, byte order mark and empty last lines make no differen
         CHECK(table.names == Names{"a", "b"});
         CHECK(table.columns.at(0) == Values{1.0, 3.0});
         CHECK(table.columns.at(1) == Values{2.0, 4.0});
+    }
+}
+
+TEST_CASE("csv: a byte order mark behind the header is text, however many lines are empty before it") {
+    for (const std::string_view text : {"t,a\n\xef\xbb\xbfx,1\ny,2\n", "t,a\n\n\xef\xbb\xbfx,1\ny,2\n"}) {
+        const auto table = io::parse_csv(text, "marks.csv", {.timestamp = "t"});
+        CHECK(table.timestamps == std::vector<std::string>{"\xef\xbb\xbfx", "y"});
+        CHECK(io::parse_csv(io::format_csv(table), "again.csv", {.timestamp = "t"}).timestamps == table.timestamps);
     }
 }
 

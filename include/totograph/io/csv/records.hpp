@@ -27,8 +27,9 @@ struct CsvField {
 class CsvRecords {
 public:
     /// `text` must outlive this object; `file_name` is the name that messages give it, `first_line` the number of its
-    /// first line.
-    CsvRecords(std::string_view text, std::string_view file_name, char separator, std::size_t first_line = 1);
+    /// first line. Where it `goes_on` behind other records, a byte order mark is text.
+    CsvRecords(std::string_view text, std::string_view file_name, char separator, std::size_t first_line = 1,
+               bool goes_on = false);
 
     /// The most fields that a record may have.
     static constexpr std::size_t most_fields = 1'000'000;

@@ -37,7 +37,7 @@ public:
     /// of a file may be torn, and is left out then. Throws `Error(invalid_file)` for rows that are too long.
     template <class Use>
     void each_row(const Use& use) {
-        CsvRecords records(text_.substr(begin_), file_name_, layout_.separator, line_);
+        CsvRecords records(text_.substr(begin_), file_name_, layout_.separator, line_, begin_ != layout_.begin);
         Record record;
         std::size_t blank_lines = 0;  // Gaps of a single column, but not at the end; nothing in other tables.
         std::size_t short_rows = 0;

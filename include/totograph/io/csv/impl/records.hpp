@@ -26,10 +26,10 @@ TOTOGRAPH_INLINE void check_csv_separator(char separator) {
 }
 
 TOTOGRAPH_INLINE CsvRecords::CsvRecords(std::string_view text, std::string_view file_name, char separator,
-                                        std::size_t first_line)
+                                        std::size_t first_line, bool goes_on)
     : text_(text), file_(in_quotes(file_name, longest_quote)), separator_(separator), line_(first_line) {
     constexpr std::string_view byte_order_mark = "\xef\xbb\xbf";
-    if (text_.starts_with(byte_order_mark)) {
+    if (!goes_on && text_.starts_with(byte_order_mark)) {
         position_ = byte_order_mark.size();
     }
 }
