@@ -18,9 +18,7 @@ namespace totograph::cuda {
 ///
 /// @tparam BlockTile  what a block computes: `m` rows by `n` columns
 /// @tparam N          the norm of the input; void for none
-/// @tparam has_tail   the launch behind it may take what it leaves: its result as bf16 where weights are, and squares
-/// of
-///                    that
+/// @tparam has_tail   the launch behind it may take squares of its result, in bf16 the result as well
 template <class BlockTile, class N, bool has_tail, class... K>
 struct TileGroup {
     using Tile = BlockTile;
