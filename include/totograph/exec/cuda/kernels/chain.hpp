@@ -154,9 +154,7 @@ __device__ __forceinline__ void divide(Pack<T, lanes>& result, const Pack<T, lan
 __device__ __forceinline__ float logistic(float power) {
     const float e = expf(power);
     constexpr float most = std::numeric_limits<float>::max();
-    const float divisor = 1.0F + (e > most ? most : e);  // NaN stays what it is
-    const float seed = reciprocal_seed(divisor);
-    return fmaf(seed, fmaf(-divisor, seed, 1.0F), seed);
+    return reciprocal_of(1.0F + (e > most ? most : e));  // NaN stays what it is
 }
 /// The same as instructions: what is too small for a normal number becomes 0, which is all that bf16 needs of it; the
 /// functions of the library spend code on such cases.

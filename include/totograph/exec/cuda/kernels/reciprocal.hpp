@@ -17,6 +17,12 @@ __device__ __forceinline__ double reciprocal_seed(double b) {
     return seed;
 }
 
+/// 1 / b, within a unit of the last place, without the branches of a quotient, for a number of a usual size.
+__device__ __forceinline__ float reciprocal_of(float b) {
+    const float seed = reciprocal_seed(b);
+    return fmaf(seed, fmaf(-b, seed, 1.0F), seed);
+}
+
 /// 1 / sqrt(x), within a unit of the last place, without the branches of a root and of a quotient.
 __device__ __forceinline__ float reciprocal_root(float x) {
     const float seed = rsqrtf(x);
@@ -25,11 +31,9 @@ __device__ __forceinline__ float reciprocal_root(float x) {
 }
 
 /// By what the weighted sums of an attention are multiplied: 1 / the sum of the weights, which is 0 where no key is in
-/// use, and at least 1 elsewhere, for the largest weight is 1. Within a unit of the last place, without the branches of
-/// a quotient.
+/// use, and at least 1 elsewhere, for the largest weight is 1.
 __device__ __forceinline__ float share_of_weight(float total) {
-    const float seed = reciprocal_seed(total);
-    return total == 0 ? 0.0F : fmaf(seed, fmaf(-total, seed, 1.0F), seed);
+    return total == 0 ? 0.0F : reciprocal_of(total);
 }
 
 }  // namespace totograph::cuda
