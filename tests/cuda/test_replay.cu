@@ -219,6 +219,19 @@ TEST_CASE("a horizon beyond the bucket's goes on from medians") {
     }
 }
 
+namespace {
+
+/// Whether the device holds the same series and marks, padding and all.
+template <class One, class Another>
+void check_same_inputs(One& one, Another& another) {
+    for (const char* const name : {"series", "observed"}) {
+        INFO(name);
+        CHECK(device_test::is_same(one.template read_state<float>(name), another.template read_state<float>(name)));
+    }
+}
+
+}  // namespace
+
 TEST_CASE("marks of observed steps that are on the device already are right for every request") {
     // A series of 768 KiB travels in four parts while it is written, the last of which ends where it ends.
     constexpr tg::Bucket large{.batch = 96, .variates = 1, .context = 2048, .horizon = 8};
@@ -230,6 +243,7 @@ TEST_CASE("marks of observed steps that are on the device already are right for 
     make_gaps(gaps);
     const Request shorter = part_of(full, {.batch = 96, .steps = 2000});
     const Request fewer = part_of(full, {.first_series = 3, .batch = 90, .steps = 2048});
+    const Request one = part_of(full, {.first_series = 7, .batch = 1, .steps = 100});
     Large keeps(weights());
     Large forgets(weights());
     const auto expected = [&](const Request& request) {
@@ -239,6 +253,7 @@ TEST_CASE("marks of observed steps that are on the device already are right for 
     const auto check = [&](const char* what, const Request& request) {
         INFO(what);
         CHECK(is_same(values_of(keeps.forecast(request.series())), expected(request)));
+        check_same_inputs(keeps, forgets);
     };
     REQUIRE(!is_same(expected(full), expected(gaps)));
     for (int round = 0; round < 2; ++round) {
@@ -249,6 +264,8 @@ TEST_CASE("marks of observed steps that are on the device already are right for 
         check("fewer steps", shorter);
         check("as the one before", shorter);
         check("fewer series", fewer);
+        check("one short series", one);
+        check("as the one before", one);
     }
     // On streams of the caller's.
     const CallersStream stream;
@@ -278,4 +295,39 @@ TEST_CASE("marks of observed steps that are on the device already are right for 
     check("nothing is missing", full);
     keeps.write_state("observed", std::vector<float>(96 * 2048, 0.0F));
     check("after other marks", full);
+}
+
+TEST_CASE("padding that is on the device already is not written again, and what a larger request left is") {
+    constexpr tg::Bucket large{.batch = 8, .variates = 3, .context = 2048, .horizon = 8};
+    constexpr tg::Bucket small{.batch = 3, .variates = 3, .context = 64, .horizon = 8};
+    const auto check_parts = [&]<tg::Bucket bucket>() {
+        const Request full = waves(bucket.batch, bucket.variates, bucket.context);
+        Request gaps = part_of(full, {.batch = bucket.batch - 1, .variates = 2, .steps = bucket.context - 9});
+        make_gaps(gaps);
+        Forecaster<bucket> keeps(weights());
+        Forecaster<bucket> forgets(weights());
+        const auto check = [&](const Request& request) {
+            CAPTURE(request.batch);
+            CAPTURE(request.variates);
+            CAPTURE(request.steps);
+            forgets.fill(full.series(), bucket, 0);  // so nothing is known of the padding: all is written and copied
+            const auto expected = values_of(forgets.forecast(request.series()));
+            CHECK(is_same(values_of(keeps.forecast(request.series())), expected));
+            check_same_inputs(keeps, forgets);
+        };
+        check(part_of(full, {.batch = 1, .variates = 1, .steps = 30}));
+        check(full);
+        check(part_of(full, {.batch = 2, .variates = 3, .steps = bucket.context}));             // fewer series
+        check(part_of(full, {.batch = bucket.batch, .variates = 1, .steps = bucket.context}));  // fewer variates
+        check(part_of(full, {.batch = bucket.batch, .variates = 1, .steps = bucket.context}));
+        check(part_of(full, {.batch = 2, .variates = 3, .steps = 20}));  // fewer steps
+        check(part_of(full, {.batch = 2, .variates = 3, .steps = 20}));
+        check(gaps);
+        check(part_of(full, {.batch = 1, .variates = 2, .steps = 33}));
+        check(full);
+    };
+    CHECK(Forecaster<large>::keeps_observed());
+    check_parts.template operator()<large>();
+    CHECK(!Forecaster<small>::keeps_observed());
+    check_parts.template operator()<small>();
 }

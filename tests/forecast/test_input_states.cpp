@@ -32,6 +32,18 @@ struct Told {
     }
 };
 
+/// States of which all is padding behind some extents.
+struct Padded {
+    std::vector<float>& series;
+    std::vector<float>& observed;
+    tg::SeriesExtents extents;
+
+    void* operator()(std::string_view name) const {
+        return name == tg::states::series ? series.data() : name == tg::states::observed ? observed.data() : nullptr;
+    }
+    tg::SeriesExtents unpadded() const { return extents; }
+};
+
 /// States of a program that declares these.
 struct States {
     mutable std::map<std::string_view, std::vector<float>> floats{};
@@ -73,6 +85,39 @@ TEST_CASE("who is told what is written finds each row complete, one after the ot
     tg::InputStates(sizes, silent).fill(series, {.batch = 2, .variates = 2, .context = 3, .horizon = 4}, 0);
     CHECK(state == again);
     CHECK(parts.size() == 6);
+}
+
+TEST_CASE("what is padding already is not written") {
+    constexpr tg::Bucket bucket{.batch = 3, .variates = 2, .context = 12, .horizon = 4};
+    const tg::ForecastSizes sizes(bucket, 4, 0, 0);
+    const std::vector<float> values{1, 2, 3, 4, 5, 6};  // two series of one variate, three steps
+    const tg::Series series{.batch = 2, .variates = 1, .steps = 3, .values = values};
+    constexpr float unwritten = -1;
+    std::vector<float> state(3 * 2 * 12, unwritten);
+    std::vector<float> marks(state);
+    // Of a request before: both variates of the first two series, two patches of each.
+    const Padded padded{state, marks, {.batch = 2, .variates = 2, .steps = 8}};
+    tg::InputStates(sizes, padded).fill(series, {.batch = 2, .variates = 1, .context = 3, .horizon = 4}, 0);
+    const float u = unwritten;
+    const std::vector<float> expected{0, 1, 2, 3, 0, 0, 0, 0, u, u, u, u, 0, 0, 0, 0, 0, 0, 0, 0, u, u, u, u,
+                                      0, 4, 5, 6, 0, 0, 0, 0, u, u, u, u, 0, 0, 0, 0, 0, 0, 0, 0, u, u, u, u,
+                                      u, u, u, u, u, u, u, u, u, u, u, u, u, u, u, u, u, u, u, u, u, u, u, u};
+    CHECK(state == expected);
+    std::vector<float> expected_marks(expected);
+    for (float& mark : expected_marks) {
+        mark = mark > 0 ? 1.0F : mark;
+    }
+    CHECK(marks == expected_marks);
+
+    // Whoever says more than there is means all.
+    std::vector<float> whole(state.size(), unwritten);
+    std::vector<float> all_marks(state.size(), unwritten);
+    const Padded unknown{whole, all_marks, tg::SeriesExtents::all()};
+    tg::InputStates(sizes, unknown).fill(series, {.batch = 2, .variates = 1, .context = 3, .horizon = 4}, 0);
+    for (std::size_t i = 0; i < whole.size(); ++i) {
+        CAPTURE(i);
+        CHECK(whole[i] == (expected[i] == unwritten ? 0.0F : expected[i]));
+    }
 }
 
 TEST_CASE("gaps are filled as the family says, before anybody is told that a row is complete") {

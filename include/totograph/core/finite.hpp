@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <span>
 
-#include <totograph/core/runs.hpp>
 #include <totograph/core/shape.hpp>
 
 namespace totograph {
@@ -16,10 +15,23 @@ inline bool all_finite(std::span<const float> numbers) noexcept {
     constexpr std::uint32_t exponent = 0x7f800000U;
     constexpr std::uint32_t lowest = 0x00800000U;
     constexpr std::uint32_t sign = 0x80000000U;
-    const float* const first = numbers.data();
+    const auto carried = [first = numbers.data()](Index at) {
+        return (std::bit_cast<std::uint32_t>(first[at]) & exponent) + lowest;
+    };
+    // Four at a time, or each would wait for the one before it; in runs that a compiler turns into vectors at -O2.
+    constexpr Index quarter = 32;
+    constexpr Index run = 4 * quarter;
+    const auto count = static_cast<Index>(numbers.size());
+    const Index whole = count - count % run;
     std::uint32_t any = 0;
-    for_each_in_runs(static_cast<Index>(numbers.size()),
-                     [&any, first](Index at) { any |= (std::bit_cast<std::uint32_t>(first[at]) & exponent) + lowest; });
+    for (Index begin = 0; begin < whole; begin += run) {
+        for (Index at = begin; at < begin + quarter; ++at) {
+            any |= (carried(at) | carried(at + quarter)) | (carried(at + 2 * quarter) | carried(at + 3 * quarter));
+        }
+    }
+    for (Index at = whole; at < count; ++at) {
+        any |= carried(at);
+    }
     return (any & sign) == 0;
 }
 

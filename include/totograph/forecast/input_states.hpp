@@ -53,14 +53,15 @@ private:
         const Index patches = divide_rounding_up(series.steps, sizes_.patch_size);
         const Index padding = patches * sizes_.patch_size - series.steps;
         const Index capacity = sizes_.context_steps();
-        for (Index b = 0; b < sizes_.batch; ++b) {
-            for (Index v = 0; v < sizes_.variates; ++v) {
+        const SeriesExtents written = memory_.unpadded().within({sizes_.batch, sizes_.variates, capacity});
+        for (Index b = 0; b < written.batch; ++b) {
+            for (Index v = 0; v < written.variates; ++v) {
                 const bool is_given = b < series.batch && v < series.variates;
                 float* const row = rows + (b * sizes_.variates + v) * capacity;
-                const Index begin = is_given ? padding : capacity;
-                const Index end = is_given ? padding + series.steps : capacity;
+                const Index begin = is_given ? padding : written.steps;
+                const Index end = is_given ? padding + series.steps : written.steps;
                 std::fill(row, row + begin, 0.0F);
-                std::fill(row + end, row + capacity, 0.0F);
+                std::fill(row + end, row + written.steps, 0.0F);
                 if (is_given) {
                     copy(series.row_begin(b * series.variates + v), row + begin);
                 }

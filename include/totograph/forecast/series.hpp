@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <limits>
 #include <optional>
 #include <span>
 
@@ -16,6 +18,30 @@ namespace totograph {
 struct IdDraws {
     float temperature = 1;  ///< Divides logits; above 0.
     CategoricalOptions filter{};
+};
+
+/// How much of a bucket's series is meant: so many of the first series, variates and steps.
+struct SeriesExtents {
+    Index batch = 0;
+    Index variates = 0;
+    Index steps = 0;
+
+    /// However large the bucket is.
+    [[nodiscard]] static constexpr SeriesExtents all() noexcept {
+        constexpr Index most = std::numeric_limits<Index>::max();
+        return {most, most, most};
+    }
+
+    /// The least that holds both.
+    [[nodiscard]] constexpr SeriesExtents with(const SeriesExtents& other) const noexcept {
+        return {std::max(batch, other.batch), std::max(variates, other.variates), std::max(steps, other.steps)};
+    }
+    /// What both hold.
+    [[nodiscard]] constexpr SeriesExtents within(const SeriesExtents& other) const noexcept {
+        return {std::min(batch, other.batch), std::min(variates, other.variates), std::min(steps, other.steps)};
+    }
+
+    bool operator==(const SeriesExtents&) const = default;
 };
 
 /// What a forecast starts from: views of the caller's memory, row-major. Series of one batch have the same number of
@@ -51,6 +77,7 @@ struct Series {
 
     IdDraws draws{};
 
+    [[nodiscard]] constexpr SeriesExtents extents() const noexcept { return {batch, variates, steps}; }
     [[nodiscard]] constexpr Index rows() const { return batch * variates; }
     [[nodiscard]] constexpr Index row_stride() const { return stride == 0 ? steps : stride; }
     /// Where a row of steps begins in `values` and `observed`, and in `groups` by step.

@@ -12,8 +12,8 @@
 namespace totograph::states {
 
 // Written before each forecast. Patches of a series that is shorter than the bucket come first; the rest is zero and
-// marked as not observed. `observed` follows from `Series::observed` and from sizes alone, so what a request like the
-// last one would write there may be left out.
+// marked as not observed. `observed` follows from `Series::observed` and from sizes alone. What a request would write
+// there as the one before it did may be left out: padding of both, and marks of a request like the last one.
 inline constexpr std::string_view series = "series";              // f32 [batch, 1, variates, context_steps]
 inline constexpr std::string_view observed = "observed";          // f32, same shape: 1 where observed
 inline constexpr std::string_view groups = "groups";              // i32 [batch, variates, context_patches]

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cassert>
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
@@ -15,10 +14,11 @@
 #include <totograph/exec/cuda/runtime/memory.hpp>
 #include <totograph/forecast/bucket.hpp>
 #include <totograph/forecast/cuda/gather_series.hpp>
-#include <totograph/forecast/cuda/observed_input.hpp>
+#include <totograph/forecast/cuda/held_series.hpp>
 #include <totograph/forecast/forecast_plan.hpp>
 #include <totograph/forecast/input_states.hpp>
 #include <totograph/forecast/series.hpp>
+#include <totograph/forecast/sizes.hpp>
 #include <totograph/forecast/states.hpp>
 
 namespace totograph::cuda {
@@ -26,12 +26,11 @@ namespace totograph::cuda {
 /// The inputs of a forecaster on the host, in page-locked memory, and their way to the device.
 template <class Executor>
 class StagedInputs {
-    using Observed = ObservedInput<Executor>;
     static constexpr std::size_t input_bytes = Executor::States::input_bytes;
 
 public:
     /// Whether the graph of a forecast copies its inputs; else its call does.
-    static constexpr bool graph_copies = !Observed::is_kept;
+    static constexpr bool graph_copies = !HeldSeries<Executor>::is_kept;
 
     /// @param more  bytes behind the inputs
     explicit StagedInputs(std::size_t more) : memory_(input_bytes + more) {}
@@ -68,7 +67,7 @@ public:
     }
 
     /// What is here is no longer what a request has left.
-    void forget() noexcept { observed_.forget(); }
+    void forget() noexcept { held_.forget(); }
 
     /// Writes a request here.
     void fill(const ForecastPlan& plan, const Series& series, const Bucket& request, std::uint64_t seed,
@@ -78,22 +77,16 @@ public:
         plan.fill(state, plan.sizes, series, request, seed, first_sample);
     }
 
-    /// Writes a request, all of it or all but the marks of observed steps that are here; and where the graph copies no
-    /// inputs, copies as much.
+    /// Writes a request, all of it but what is here already; and where the graph copies no inputs, copies as much.
     void bring(const ForecastPlan& plan, const Executor& executor, const Series& series, const Bucket& request,
                const ForecastOptions& options, cudaStream_t stream) {
-        if (!observed_.has(series)) {
-            fill(plan, series, request, options.seed, options.first_sample);
-            if constexpr (!graph_copies) {
-                copy(executor, stream);
-                observed_.hold(series);
-            }
-            return;
+        const Filling filling(*this, plan, executor, series, stream);
+        forget();  // until all of it is on its way
+        plan.fill(filling, plan.sizes, series, request, options.seed, options.first_sample);
+        if constexpr (!graph_copies) {
+            filling.copy_rest();
         }
-        assert(series.observed.empty());  // else what is on its way might be written again
-        const EarlyCopies early(*this, plan, executor, stream);
-        plan.fill(early, plan.sizes, series, request, options.seed, options.first_sample);
-        copy_around(executor, stream, in_order(early.copied(), {Observed::begin, Observed::end}));
+        held_.hold(series);
     }
 
     /// The same of a series on the device: what the host has of it is copied, and a kernel brings the rest.
@@ -116,7 +109,7 @@ public:
             copy(executor, stream);  // one call, and few bytes
         } else {
             const Range unneeded = gather.has_marks ? Range{} : observed;
-            copy_around(executor, stream, in_order(series, unneeded));
+            copy_around(executor, stream, std::array{series, unneeded});
         }
         gather.series = reinterpret_cast<float*>(executor.inputs() + series.begin);
         if constexpr (observed.begin < observed.end) {
@@ -131,10 +124,6 @@ private:
         std::size_t end = 0;
     };
 
-    static std::array<Range, 2> in_order(const Range& one, const Range& another) {
-        return one.begin < another.begin ? std::array{one, another} : std::array{another, one};
-    }
-
     /// Where an input lies; nowhere, if there is none of this name.
     static constexpr Range range_of(std::string_view name) {
         const auto* const entry = Executor::Layout::find(name);
@@ -143,16 +132,50 @@ private:
                           : Range{static_cast<std::size_t>(offset), static_cast<std::size_t>(offset) + entry->bytes()};
     }
 
-    /// Finds all states but the marks, and copies large parts of a series without gaps while the rest is written. Where
-    /// there is no gap, a family that imputes leaves as it is what was written (`Family::imputation`).
-    class EarlyCopies {
+    /// The rows of a series that may hold anything but padding, as one copy takes them: whole rows of steps, or so many
+    /// of the first steps of each.
+    struct Rows {
+        std::size_t pitch = 0;  ///< From one row to the next.
+        std::size_t width = 0;  ///< Of a row.
+        std::size_t count = 0;
+
+        Rows(const ForecastSizes& sizes, const SeriesExtents& unpadded) {
+            const auto step_bytes = [](Index steps) { return static_cast<std::size_t>(steps) * sizeof(float); };
+            const auto batch = static_cast<std::size_t>(unpadded.batch);
+            const Rows of_steps(step_bytes(sizes.context_steps()), step_bytes(unpadded.steps),
+                                static_cast<std::size_t>((unpadded.batch - 1) * sizes.variates + unpadded.variates));
+            const Rows of_variates(step_bytes(sizes.variates * sizes.context_steps()),
+                                   step_bytes(unpadded.variates * sizes.context_steps()), batch);
+            *this = of_steps.bytes() < of_variates.bytes() ? of_steps : of_variates;
+        }
+
+        [[nodiscard]] std::size_t bytes() const { return width * count; }
+        [[nodiscard]] bool are_one() const { return width == pitch || count == 1; }
+
+    private:
+        Rows(std::size_t between, std::size_t bytes_of_row, std::size_t rows)
+            : pitch(between), width(bytes_of_row), count(rows) {}
+    };
+
+    /// Finds the states for a request, and copies large parts of a series without gaps while the rest is written. Of a
+    /// family that says how it imputes: such a one writes the series row by row, and once where there is no gap.
+    class Filling {
     public:
-        EarlyCopies(const StagedInputs& inputs, const ForecastPlan& plan, const Executor& executor, cudaStream_t stream)
-            : inputs_(inputs), executor_(executor), stream_(stream), is_early_(plan.imputation.has_value()) {}
+        Filling(const StagedInputs& inputs, const ForecastPlan& plan, const Executor& executor, const Series& given,
+                cudaStream_t stream)
+            : inputs_(inputs),
+              executor_(executor),
+              stream_(stream),
+              keeps_marks_(inputs.held_.has_marks(given)),
+              keeps_padding_(plan.imputation.has_value()),
+              unpadded_(keeps_padding_ ? inputs.held_.unpadded(given, plan.sizes) : SeriesExtents::all()),
+              rows_(plan.sizes, inputs.held_.unpadded(given, plan.sizes)),
+              is_early_(!graph_copies && keeps_padding_ && given.observed.empty() && rows_.are_one()) {}
 
         void* operator()(std::string_view name) const {
-            return name == states::observed ? nullptr : inputs_.states()(name);
+            return keeps_marks_ && name == states::observed ? nullptr : inputs_.states()(name);
         }
+        [[nodiscard]] SeriesExtents unpadded() const noexcept { return unpadded_; }
         void written(const void* end) const noexcept {
             const auto here = static_cast<std::size_t>(static_cast<const std::byte*>(end) - inputs_.data());
             if (is_early_ && here > end_ && here <= series.end && here - end_ >= part_bytes && error_ == cudaSuccess) {
@@ -161,29 +184,60 @@ private:
                 end_ = here;
             }
         }
-        /// What is on its way. Throws `Error` where a copy was refused.
-        [[nodiscard]] Range copied() const {
+
+        /// Copies what is not on its way and was written. Throws `Error` where a copy was or is refused.
+        void copy_rest() const {
             check(error_, "copying the inputs");
-            return end_ > series.begin ? Range{series.begin, end_} : Range{};
+            const bool is_whole = !keeps_padding_ || rows_.are_one();
+            const std::size_t used = keeps_padding_ ? rows_.bytes() : all_bytes;
+            const auto behind = [&](const Range& state) {
+                return Range{is_whole ? std::min(state.begin + used, state.end) : state.begin, state.end};
+            };
+            inputs_.copy_around(
+                executor_, stream_,
+                std::array{Range{series.begin, end_}, behind(series), keeps_marks_ ? marks : behind(marks)});
+            if (!is_whole) {
+                copy_rows(series);
+                if (!keeps_marks_) {
+                    copy_rows(marks);
+                }
+            }
         }
 
     private:
         static constexpr Range series = range_of(states::series);
+        static constexpr Range marks{HeldSeries<Executor>::begin, HeldSeries<Executor>::end};
         /// A call takes as long as the way of some 64 KiB.
         static constexpr std::size_t part_bytes = 196608;
+        static constexpr std::size_t all_bytes = input_bytes;
+
+        void copy_rows(const Range& state) const {
+            check(cudaMemcpy2DAsync(executor_.inputs() + state.begin, rows_.pitch, inputs_.data() + state.begin,
+                                    rows_.pitch, rows_.width, rows_.count, cudaMemcpyHostToDevice, stream_),
+                  "copying the inputs");
+        }
 
         const StagedInputs& inputs_;
         const Executor& executor_;
         cudaStream_t stream_;
+        bool keeps_marks_;
+        bool keeps_padding_;
+        SeriesExtents unpadded_;
+        Rows rows_;
         bool is_early_;
         mutable std::size_t end_ = series.begin;
         mutable cudaError_t error_ = cudaSuccess;
     };
 
-    /// Copies the inputs but for two parts of them, the second of which begins behind the first or is empty.
-    void copy_around(const Executor& executor, cudaStream_t stream, const std::array<Range, 2>& left_out) const {
+    /// Copies the inputs but for some parts of them.
+    template <std::size_t count>
+    void copy_around(const Executor& executor, cudaStream_t stream, std::array<Range, count> left_out) const {
+        std::sort(left_out.begin(), left_out.end(), [](const Range& a, const Range& b) { return a.begin < b.begin; });
         std::size_t from = 0;
         for (const Range& part : left_out) {
+            if (part.begin == part.end) {
+                continue;
+            }
             if (from < part.begin) {
                 copy(executor, stream, from, part.begin - from);
             }
@@ -204,7 +258,7 @@ private:
     }
 
     PinnedMemory memory_;
-    Observed observed_;
+    HeldSeries<Executor> held_;
 };
 
 }  // namespace totograph::cuda
