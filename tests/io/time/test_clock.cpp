@@ -25,6 +25,17 @@ TEST_CASE("clock: what a column holds") {
     CHECK(read_clock(Stamps{"2/1/1970"}, DateOrder::month_first).times == Times{31 * day});
 }
 
+TEST_CASE("clock: times are spelled as all of a column show together") {
+    const auto next = [](const Stamps& stamps, std::int64_t step, DateOrder order = DateOrder::year_first) {
+        const Clock clock = read_clock(stamps, order);
+        return clock.text(clock.times.back() + step);
+    };
+    CHECK(next({"2024-01-01T00:00:00.500000", "2024-01-01T00:00:01"}, 500'000'000) == "2024-01-01T00:00:01.500000");
+    CHECK(next({"2024-01-01 23:00:00", "2024-01-02"}, day / 24) == "2024-01-02 01:00:00");
+    CHECK(next({"10/9/2023", "10/16/2023"}, 19 * day, DateOrder::month_first) == "11/4/2023");
+    CHECK(next({"10/09/2023", "10/16/2023"}, 19 * day, DateOrder::month_first) == "11/04/2023");
+}
+
 TEST_CASE("clock: numbers keep their decimals") {
     const Clock clock = read_clock(Stamps{"1.5", "-0.25", "3e0"});
     CHECK(clock.kind == Clock::Kind::numbers);

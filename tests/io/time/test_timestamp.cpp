@@ -3,10 +3,12 @@
 
 #include <doctest/doctest.h>
 
+#include <array>
 #include <string>
 #include <utility>
 
 using totograph::io::DateOrder;
+using totograph::io::join_style;
 using totograph::io::parse_timestamp;
 using totograph::io::timestamp_text;
 
@@ -111,4 +113,35 @@ TEST_CASE("timestamp: words and numbers that are no dates") {
         CAPTURE(text);
         CHECK(!parse_timestamp(text));
     }
+}
+
+TEST_CASE("timestamp: a spelling keeps what the last timestamp of a column cannot show") {
+    const auto spelled = [](const char* earlier, const char* later, const char* other, DateOrder order) {
+        const auto first = parse_timestamp(earlier, order);
+        auto last = parse_timestamp(later, order);
+        join_style(last->style, first->style);
+        return timestamp_text(parse_timestamp(other)->instant, last->style);
+    };
+    for (const auto& column : {std::array{"11/9/2026", "11/21/2026", "1/2/2027"},
+                               {"11/09/2026", "11/21/2026", "01/02/2027"},
+                               {"1/2/2026 9:30", "1/2/2026 14:30", "1/2/2027 0:00"},
+                               {"May 9, 2026", "May 21, 2026", "Jan 2, 2027"},
+                               {"9 April 2026", "21 May 2026", "2 January 2027"},
+                               {"9 May 2026", "21 June 2026", "2 January 2027"},
+                               {"9 May 2026", "21-Jun-2026", "02-Jan-2027"}}) {
+        CAPTURE(column[1]);
+        CHECK(spelled(column[0], column[1], "2027-01-02", DateOrder::month_first) == column[2]);
+    }
+    const auto year_first = [&](const char* earlier, const char* later, const char* other) {
+        return spelled(earlier, later, other, DateOrder::year_first);
+    };
+    // Python's isoformat leaves out decimals that are zero, Java seconds, R midnight.
+    CHECK(year_first("2026-11-21T00:00:00.250Z", "2026-11-21T00:00:01Z", "2026-11-21T00:00:01.5Z") ==
+          "2026-11-21T00:00:01.500Z");
+    CHECK(year_first("2026-11-21T00:00:30", "2026-11-21T00:01", "2026-11-21T00:01:30") == "2026-11-21T00:01:30");
+    CHECK(year_first("2026-11-21 23:00:00", "2026-11-22", "2026-11-22 01:00") == "2026-11-22 01:00:00");
+    CHECK(year_first("2026-11-21 23:00:00", "2026-12", "2027-01-01") == "2027-01");  // of another kind
+    // A zone that changes is the later one's.
+    CHECK(year_first("2026-10-25T02:00+02:00", "2026-10-25T02:00+01:00", "2026-10-25T02:00Z") ==
+          "2026-10-25T03:00+01:00");
 }

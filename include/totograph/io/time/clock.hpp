@@ -26,7 +26,7 @@ struct Clock {
 
     Kind kind = Kind::none;
     std::vector<std::int64_t> times;  ///< Empty for `none` and `labels`.
-    TimestampStyle style;             ///< How the last instant was spelled.
+    TimestampStyle style;             ///< How the instants are spelled, the last one above all (`join_style`).
     int decimals = 0;                 ///< Numbers are counted in units of the last of so many decimals.
     std::int64_t epoch_unit = 0;      ///< Nanoseconds in one count of an epoch time; 0 for a counter.
 

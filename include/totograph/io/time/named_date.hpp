@@ -76,6 +76,10 @@ private:
 /// that the month lacks.
 std::optional<NamedDate> take_named_date(std::string_view& text);
 
+/// Adds to a pattern what it cannot show by itself and an earlier one of the same column does. "12 May 2024" tells
+/// neither if a day may have one digit nor if names of months are whole.
+void join_pattern(std::string& later, std::string_view earlier);
+
 /// A date in the spelling of a `NamedDate`.
 std::string named_date_text(const std::chrono::year_month_day& date, std::string_view pattern);
 

@@ -125,6 +125,10 @@ inline std::string two_digits(std::int64_t value) {
     return {static_cast<char>('0' + value / 10 % 10), static_cast<char>('0' + value % 10)};
 }
 
+/// Adds to a spelling what it cannot show by itself and an earlier one of the same column does. "11/21/2026" does not
+/// tell if days may have one digit, and many programs leave out seconds or decimals that are zero, and midnight.
+void join_style(TimestampStyle& later, const TimestampStyle& earlier);
+
 /// "02:13", "02:13:41", "02:13:41.250" or "2:13 AM", as `style` asks.
 std::string time_of_day_text(std::int64_t nanosecond_of_day, const TimestampStyle& style);
 

@@ -182,6 +182,7 @@ TOTOGRAPH_INLINE bool read_instants(const std::vector<std::string>& stamps, Date
             return false;
         }
         clock.times.push_back(stamp->instant);
+        join_style(stamp->style, clock.style);
         clock.style = std::move(stamp->style);
     }
     clock.kind = Clock::Kind::instants;

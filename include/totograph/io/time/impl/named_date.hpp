@@ -11,6 +11,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include <totograph/core/inline.hpp>
 
@@ -128,6 +129,22 @@ TOTOGRAPH_INLINE std::optional<NamedDate> take_named_date(std::string_view& text
     std::optional<NamedDate> date = reader.read();
     text = date ? reader.rest() : text;
     return date;
+}
+
+TOTOGRAPH_INLINE void join_pattern(std::string& later, std::string_view earlier) {
+    if (later == earlier || later.size() != earlier.size()) {
+        return;
+    }
+    std::string joined = later;
+    for (std::size_t i = 0; i < later.size(); ++i) {
+        const bool is_day = (earlier[i] == 'd' && later[i] == 'D') || (earlier[i] == 'D' && later[i] == 'd');
+        const bool is_month = (earlier[i] == 'b' && later[i] == 'B') || (earlier[i] == 'B' && later[i] == 'b');
+        if (!is_day && !is_month && earlier[i] != later[i]) {
+            return;
+        }
+        joined[i] = is_day ? 'd' : is_month ? 'B' : later[i];
+    }
+    later = std::move(joined);
 }
 
 TOTOGRAPH_INLINE std::string named_date_text(const std::chrono::year_month_day& date, std::string_view pattern) {

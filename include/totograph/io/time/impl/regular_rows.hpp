@@ -129,6 +129,7 @@ TOTOGRAPH_INLINE void RowRepair::spell_as_latest() {
         return;
     }
     if (std::optional<Timestamp> latest = parse_timestamp(table_.timestamps.back(), style.order)) {
+        join_style(latest->style, style);
         style = std::move(latest->style);
     }
 }

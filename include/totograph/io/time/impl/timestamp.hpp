@@ -215,6 +215,22 @@ TOTOGRAPH_INLINE std::optional<Timestamp> parse_timestamp(std::string_view text,
     return detail::read_behind_date(day, reader.rest(), std::move(stamp));
 }
 
+TOTOGRAPH_INLINE void join_style(TimestampStyle& later, const TimestampStyle& earlier) {
+    later.has_two_digits = later.has_two_digits && earlier.has_two_digits;
+    join_pattern(later.pattern, earlier.pattern);
+    const bool is_alike = later.has_day && later.pattern.empty() == earlier.pattern.empty();
+    if (earlier.has_time && !later.has_time && is_alike) {
+        const bool has_two_digits = later.has_two_digits;
+        std::string pattern = std::move(later.pattern);
+        later = earlier;
+        later.has_two_digits = has_two_digits;
+        later.pattern = std::move(pattern);
+    }
+    later.has_two_digit_hours = later.has_two_digit_hours && earlier.has_two_digit_hours;
+    later.has_seconds = later.has_seconds || earlier.has_seconds;
+    later.fraction_digits = std::max(later.fraction_digits, earlier.fraction_digits);
+}
+
 TOTOGRAPH_INLINE ClockTime clock_time(std::int64_t instant, std::int64_t offset_seconds) {
     using namespace std::chrono;
     // In seconds first: near the ends of the range an instant has no room for the offset.
