@@ -143,6 +143,9 @@ private:
             is_compact_ = stamp.has_value() || is_compact_;
         }
         if (stamp) {
+            if (style_) {
+                join_style(stamp->style, *style_);
+            }
             style_ = stamp->style;
             return stamp->instant;
         }
@@ -158,11 +161,13 @@ private:
         order_ = reading.can_be_day_first ? DateOrder::day_first : DateOrder::month_first;
     }
 
-    /// A number in units of the last decimal that the first line's number has.
+    /// A number in units of the last decimal that any so far has: many programs leave out zeros at the end.
     std::optional<std::int64_t> read_number(const std::string& text) {
         using namespace totograph::io;
         if (!last_) {
-            decimals_ = std::min(decimals_of(text), 9);
+            decimals_ = std::min(decimals_of(text), most_decimals);
+        } else if (decimals_of(text) > decimals_ && parse_decimal(text).kind == DecimalKind::number) {
+            count_finer(std::min(decimals_of(text), most_decimals));
         }
         const std::optional<std::int64_t> count =
             decimals_ == 0 && parse_whole_number(text) ? parse_whole_number(text) : parse_count(text, decimals_);
@@ -172,6 +177,40 @@ private:
         }
         const double scaled = std::floor(number.value * std::pow(10.0, decimals_));
         return std::abs(scaled) < 4e18 ? std::optional(static_cast<std::int64_t>(scaled)) : std::nullopt;
+    }
+
+    /// Counts so many decimals from now on, where what was counted has room for them.
+    void count_finer(int decimals) {
+        constexpr std::int64_t bound = 4'000'000'000'000'000'000;
+        std::int64_t factor = 1;
+        for (int i = decimals_; i < decimals; ++i) {
+            factor *= 10;
+        }
+        std::vector<std::int64_t*> counts;
+        for (std::optional<std::int64_t>* one : {&last_, &held_, &late_}) {
+            if (*one) {
+                counts.push_back(&**one);
+            }
+        }
+        for (std::int64_t& one : recent_) {
+            counts.push_back(&one);
+        }
+        const bool has_room = std::all_of(counts.begin(), counts.end(), [&](const std::int64_t* one) {
+            return *one <= bound / factor && *one >= -(bound / factor);
+        });
+        if (!has_room) {
+            return;
+        }
+        decimals_ = decimals;
+        for (std::int64_t* const one : counts) {
+            *one *= factor;
+        }
+        for (double& gap : gaps_) {
+            gap *= static_cast<double>(factor);
+        }
+        for (double& pause : pauses_) {
+            pause *= static_cast<double>(factor);
+        }
     }
 
     /// Takes a timestamp after the last one.
@@ -227,6 +266,7 @@ private:
     std::optional<std::int64_t> late_;  // the newest late one since the last
     std::optional<totograph::io::TimestampStyle> style_;
     std::optional<totograph::io::DateOrder> order_;
+    static constexpr int most_decimals = 9;
     int decimals_ = 0;
     bool is_compact_ = false;
     static constexpr std::size_t most_recent = 24;

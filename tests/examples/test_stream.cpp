@@ -269,6 +269,40 @@ TEST_CASE("lines of every month go on by months") {
     CHECK(behind({"2020-01-01", "2020-02-01", "2020-03-01", "2020-04-01"}, 2790) == "+2790");
 }
 
+TEST_CASE("a time may have more decimals than those before it") {
+    StreamClock quarters;
+    for (const char* time : {"0", "0.25", "0.5", "0.75", "1", "1.25"}) {
+        const StreamClock::Tick tick = quarters.advance(time);
+        CHECK(!tick.is_late);
+        CHECK(tick.skipped == 0);
+    }
+    CHECK(quarters.later(3) == "2.00");
+    CHECK(quarters.advance("1.75").skipped == 1);
+    StreamClock epochs;
+    for (const char* time : {"1700000000.0", "1700000000.05", "1700000000.1", "1700000000.15"}) {
+        CHECK(!epochs.advance(time).is_late);
+    }
+    CHECK(epochs.advance("1700000900.1500001").is_held);
+    REQUIRE(epochs.resolve_held("1700000900.2"));
+    CHECK(!epochs.advance("1700000900.2").is_late);
+    CHECK(epochs.advance("1700000900.1").is_late);
+    // Where there is no room for them, they are cut off.
+    StreamClock far;
+    for (const char* time : {"5000000000", "5000000001", "5000000002"}) {
+        CHECK(!far.advance(time).is_late);
+    }
+    CHECK(far.advance("5000000002.123456789").is_repeated);
+}
+
+TEST_CASE("times to come are spelled as all lines show together") {
+    StreamClock clock;
+    for (const char* time : {"2024-01-01T00:00:00", "2024-01-01T00:00:00.500000", "2024-01-01T00:00:01",
+                             "2024-01-01T00:00:01.500000", "2024-01-01T00:00:02"}) {
+        CHECK(clock.advance(time).skipped == 0);
+    }
+    CHECK(clock.later(1) == "2024-01-01T00:00:02.500000");
+}
+
 TEST_CASE("whole numbers are times too") {
     StreamClock clock;
     for (const char* time : {"100", "105", "110", "115"}) {
