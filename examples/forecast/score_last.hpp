@@ -16,6 +16,7 @@
 #include <totograph/io/csv/decimal.hpp>
 #include <totograph/io/csv/records.hpp>
 #include <totograph/io/csv/table.hpp>
+#include <totograph/io/time/clock.hpp>
 #include <totograph/io/time/timestamp.hpp>
 #include <totograph/serve/metrics/online_accuracy.hpp>
 
@@ -93,9 +94,13 @@ private:
     double high_level_ = 1;
 };
 
-/// What two spellings of one time have in common: the instant, or else the text.
-inline std::string time_key(const std::string& stamp) {
-    const auto time = totograph::io::parse_timestamp(stamp);
+/// What two spellings of one time have in common: what a clock counts, or else the text.
+inline std::string time_key(const std::string& stamp, const totograph::io::Clock& clock) {
+    if (clock.kind == totograph::io::Clock::Kind::numbers) {
+        const auto count = totograph::io::parse_count(stamp, clock.decimals);
+        return count ? std::to_string(*count) : stamp;
+    }
+    const auto time = totograph::io::parse_timestamp(stamp, clock.style.order);
     return time ? std::to_string(time->instant) : stamp;
 }
 
@@ -103,7 +108,7 @@ inline std::string time_key(const std::string& stamp) {
 inline std::map<std::string, totograph::Index> rows_by_time(const totograph::io::Table& table) {
     std::map<std::string, totograph::Index> rows;
     for (std::size_t row = 0; row < table.timestamps.size(); ++row) {
-        rows.emplace(time_key(table.timestamps[row]), static_cast<totograph::Index>(row));
+        rows.emplace(time_key(table.timestamps[row], table.clock), static_cast<totograph::Index>(row));
     }
     return rows;
 }
@@ -196,7 +201,7 @@ inline std::string score_last(std::string_view text, const std::string& name, co
         const auto above_level = [&](std::size_t field) {
             return static_cast<float>(detail::decimal_or_nan(record[field].text) - level);
         };
-        const auto found = rows.find(detail::time_key(record[0].text));
+        const auto found = rows.find(detail::time_key(record[0].text, table.clock));
         const totograph::Index row = found == rows.end() ? -1 : found->second;
         ++steps[series];
         const float centre = above_level(columns.centre());

@@ -3,11 +3,13 @@
 
 #include <limits>
 #include <string>
+#include <vector>
 
 #include <doctest/doctest.h>
 
 #include <totograph/core/error.hpp>
 #include <totograph/io/csv/table.hpp>
+#include <totograph/io/time/clock.hpp>
 
 #include "io/support.hpp"
 
@@ -105,4 +107,21 @@ TEST_CASE("what no forecast wrote, and what has no times, cannot be scored") {
     refused("time,cpu\n10:00,3\n", "no columns 'series' and 'median' or 'mean'");
     refused("step,series,median\n1,cpu,3\n", "no timestamps");
     refused("time,series,median\n10:00,cpu\n", "line 2 has 2 fields, not 3");
+}
+
+TEST_CASE("steps are matched by what the clock of the file counts") {
+    const auto score = [](const std::vector<std::string>& stamps, totograph::io::DateOrder order, const char* when) {
+        totograph::io::Table rows = table();
+        rows.timestamps = stamps;
+        rows.clock = totograph::io::read_clock(stamps, order);
+        return score_last("time,series,mean\n" + std::string(when) + ",cpu,42\n", "last.csv", rows);
+    };
+    const std::string scored = "cpu: 1 of 1 step came, MAE 2, RMSE 2, bias 2\n";
+    using totograph::io::DateOrder;
+    CHECK(score({"11/6/2023", "11/7/2023", "11/8/2023", "11/9/2023"}, DateOrder::month_first, "11/09/2023") == scored);
+    CHECK(score({"6.11.2023", "7.11.2023", "8.11.2023", "9.11.2023"}, DateOrder::day_first, "09.11.2023") == scored);
+    CHECK(score({"1.7e9", "1.70000006e9", "1.70000012e9", "1.70000018e9"}, DateOrder::year_first, "1700000180") ==
+          scored);
+    CHECK(score({"1.5", "1.75", "2", "2.25"}, DateOrder::year_first, "2.25") == scored);
+    CHECK(score({"1.5", "1.75", "2.0", "2.25"}, DateOrder::year_first, "3") == "cpu: none of 1 step has come yet\n");
 }
