@@ -233,6 +233,33 @@ TEST_CASE("stacked rows: a file is refused with the options that help, or a note
     }
 }
 
+TEST_CASE("stacked rows: the column that may hold the values is one that changes within a series") {
+    // As InfluxDB and databases write it: numbers of tables, of rows, of sensors and where these are say nothing.
+    std::string text = "id,table,time,host,latitude,hits,usage\n";
+    std::string numbered = "id,time,sensor,usage\n";
+    for (int row = 0; row < 40; ++row) {
+        const std::string host = std::to_string(row % 2);
+        const std::string time = "2024-01-" + std::string(row < 18 ? "0" : "") + std::to_string(1 + row / 2);
+        const std::string usage = std::to_string(row * 7 % 5) + ".5\n";
+        text += std::to_string(90 + row) + "," + host + "," + time + ",h" + host + ",4" + host + ".5,0," + usage;
+        numbered += std::to_string(row) + "," + time + "," + host + "," + usage;
+    }
+    check_error(ErrorCode::invalid_file, {"(--series host --value usage)"}, [&] { (void)parse_csv(text, "f.csv"); });
+    check_error(ErrorCode::invalid_file, {"(--series sensor --value usage)"},
+                [&] { (void)parse_csv(numbered, "f.csv"); });
+
+    Table table;
+    table.names = {"sensor", "place", "bytes"};
+    table.clock.times = {1, 1, 2, 2, Clock::unknown};
+    table.columns = {{0, 1, 0, 1, 0}, {5, 6, 5, 6, 7}, {10, 20, 30, 40, 0}};
+    const LabelNumbers sensors = {0, 1, 0, 1};
+    CHECK(likely_value(table, {"sensor"}, {sensors}) == 1);  // nothing better: bytes rise as a key does
+    CHECK(likely_value(table, {"sensor", "place", "bytes"}, {sensors, sensors, {0, 1, 2, 3}}) == std::nullopt);
+    table.columns[2] = {10, 20, 20, 40, 0};
+    CHECK(likely_value(table, {"sensor"}, {sensors}) == 2);
+    CHECK(likely_value(table, {"sensor", "place"}, {sensors, {0, 1, 1, 0}}) == 2);
+}
+
 TEST_CASE("stacked rows: dates in the first of several rows are not those of all") {
     std::string text = "day,v\n";
     for (int row = 0; row < 60; ++row) {

@@ -74,11 +74,14 @@ private:
     /// The same of rows that numbers tell apart.
     void refuse_numbered(const StackedRows& rows, const ColumnChoice& choice);
 
-    [[noreturn]] void refuse_series(const StackedRows& rows, const std::string& series, const std::string& value) const;
+    /// Throws where the file has a column that may hold the values, beside those that name the series.
+    void refuse_series(const StackedRows& rows, const std::vector<std::size_t>& series);
 
-    /// The columns of text to name the series by, such as "host,metric", with those that were asked for; "" where no
-    /// others tell them apart.
-    std::string labels_of_series(const std::vector<std::int64_t>& times, const ColumnChoice& choice);
+    /// The columns of text to name the series by, with those that were asked for; none where no others tell them apart.
+    std::vector<std::size_t> labels_of_series(const std::vector<std::int64_t>& times, const ColumnChoice& choice);
+
+    /// Such as "host,metric".
+    [[nodiscard]] std::string names_of(const std::vector<std::size_t>& positions) const;
 
     /// What columns say in each row that has a time.
     std::vector<LabelNumbers> read_labels(const std::vector<std::size_t>& positions,

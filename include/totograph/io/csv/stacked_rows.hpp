@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include <totograph/io/csv/series_labels.hpp>
@@ -37,6 +38,13 @@ StackedRows stacked_rows(const Table& table);
 std::optional<std::size_t> series_number(const std::vector<std::int64_t>& times,
                                          const std::vector<LabelNumbers>& columns);
 
+/// The first column of a table that may hold the values of series: it changes within one of them, and does not count
+/// the rows of the file, as keys of databases do. Where there is none, the first one; nothing without any.
+/// @param names  the columns that name the series, which are not their values
+/// @param labels  what these say in each row that has a time
+std::optional<std::size_t> likely_value(const Table& table, const std::vector<std::string>& names,
+                                        const std::vector<LabelNumbers>& labels);
+
 namespace detail {
 
 /// How many rows that lie together are a series, rather than rows that were written again.
@@ -52,6 +60,12 @@ bool has_series_between(const std::vector<std::int64_t>& times, const std::vecto
 bool come_regularly(const std::vector<std::size_t>& places);
 
 bool numbers_series(const std::vector<std::int64_t>& times, const LabelNumbers& numbers);
+
+/// Whether whole numbers rise, or fall, from each row to the next.
+bool counts_rows(const std::vector<double>& column);
+
+/// Whether a column has two values in one series.
+bool changes_within(const std::vector<double>& column, const LabelNumbers& series);
 
 }  // namespace detail
 

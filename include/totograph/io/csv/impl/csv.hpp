@@ -47,8 +47,9 @@ TOTOGRAPH_INLINE Table CsvReader::read() {
     read_times(choice);
     tell(choice);
     if (!options_.series.empty()) {
-        table_ = pivot(std::move(table_), series_, file_name_, options_.rows,
-                       [&](const std::vector<std::int64_t>& times) { return labels_of_series(times, choice); });
+        table_ =
+            pivot(std::move(table_), series_, file_name_, options_.rows,
+                  [&](const std::vector<std::int64_t>& times) { return names_of(labels_of_series(times, choice)); });
     } else {
         refuse_long_form(choice);
     }
@@ -281,9 +282,8 @@ TOTOGRAPH_INLINE void CsvReader::refuse_long_form(const ColumnChoice& choice) {
     }
     const StackedRows rows = stacked_rows(table_);
     if (rows.are_many()) {
-        const std::string labels = choice.labels().empty() ? "" : labels_of_series(table_.clock.times, choice);
-        if (!labels.empty()) {
-            refuse_series(rows, labels, table_.names.front());
+        if (!choice.labels().empty()) {
+            refuse_series(rows, labels_of_series(table_.clock.times, choice));
         }
         refuse_numbered(rows, choice);
     }
@@ -305,27 +305,32 @@ TOTOGRAPH_INLINE void CsvReader::refuse_numbered(const StackedRows& rows, const 
     }
     const std::vector<std::int64_t>& times = table_.clock.times;
     if (const auto number = series_number(known_times(times), read_labels(numbers, times))) {
-        const std::string& name = source_.names()[numbers[*number]];
-        const auto value = std::find_if(table_.names.begin(), table_.names.end(),
-                                        [&](const std::string& other) { return other != name; });
-        if (value != table_.names.end()) {
-            refuse_series(rows, name, *value);
-        }
+        refuse_series(rows, {numbers[*number]});
     }
 }
 
-TOTOGRAPH_INLINE void CsvReader::refuse_series(const StackedRows& rows, const std::string& series,
-                                               const std::string& value) const {
+TOTOGRAPH_INLINE void CsvReader::refuse_series(const StackedRows& rows, const std::vector<std::size_t>& series) {
+    if (series.empty()) {
+        return;
+    }
+    std::vector<std::string> names;
+    for (const std::size_t position : series) {
+        names.push_back(source_.names()[position]);
+    }
+    const std::optional<std::size_t> value = likely_value(table_, names, read_labels(series, table_.clock.times));
+    if (!value) {
+        return;
+    }
     throw Error(ErrorCode::invalid_file,
                 "The file " + source_.file() + " has " + std::to_string(rows.rows) + " rows at " +
                     std::to_string(rows.times) + (rows.times == 1 ? " time" : " times") +
                     ": several series stand below each other. Say which columns name them, and which one "
                     "holds the values (--series " +
-                    as_argument(series) + " --value " + as_argument(value) + ").");
+                    as_argument(names_of(series)) + " --value " + as_argument(table_.names[*value]) + ").");
 }
 
-TOTOGRAPH_INLINE std::string CsvReader::labels_of_series(const std::vector<std::int64_t>& times,
-                                                         const ColumnChoice& choice) {
+TOTOGRAPH_INLINE std::vector<std::size_t> CsvReader::labels_of_series(const std::vector<std::int64_t>& times,
+                                                                      const ColumnChoice& choice) {
     std::vector<std::size_t> positions = choice.series();
     const std::size_t given_count = positions.size();
     const std::size_t count = std::min(choice.labels().size(), most_labels);
@@ -333,13 +338,19 @@ TOTOGRAPH_INLINE std::string CsvReader::labels_of_series(const std::vector<std::
                      choice.labels().begin() + static_cast<std::ptrdiff_t>(count));
     std::vector<std::size_t> given(given_count);
     std::iota(given.begin(), given.end(), std::size_t{0});
-    const std::vector<std::size_t> chosen =
-        io::labels_of_series(known_times(times), read_labels(positions, times), given);
-    std::string names;
-    for (const std::size_t label : chosen) {
-        names += (names.empty() ? "" : ",") + source_.names()[positions[label]];
+    std::vector<std::size_t> chosen = io::labels_of_series(known_times(times), read_labels(positions, times), given);
+    for (std::size_t& label : chosen) {
+        label = positions[label];
     }
-    return chosen.size() > given_count ? names : "";
+    return chosen.size() > given_count ? chosen : std::vector<std::size_t>();
+}
+
+TOTOGRAPH_INLINE std::string CsvReader::names_of(const std::vector<std::size_t>& positions) const {
+    std::string names;
+    for (const std::size_t position : positions) {
+        names += (names.empty() ? "" : ",") + source_.names()[position];
+    }
+    return names;
 }
 
 TOTOGRAPH_INLINE std::vector<LabelNumbers> CsvReader::read_labels(const std::vector<std::size_t>& positions,

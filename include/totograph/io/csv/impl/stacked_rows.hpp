@@ -11,6 +11,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <string>
 #include <unordered_map>
 #include <unordered_set>
 #include <vector>
@@ -103,6 +104,24 @@ TOTOGRAPH_INLINE bool numbers_series(const std::vector<std::int64_t>& times, con
            std::all_of(places.begin(), places.end(), [](const auto& number) { return come_regularly(number.second); });
 }
 
+TOTOGRAPH_INLINE bool counts_rows(const std::vector<double>& column) {
+    const auto is_no_count = [](double value) { return !(std::floor(value) == value); };
+    const auto none = column.end();
+    return std::find_if(column.begin(), none, is_no_count) == none &&
+           (std::adjacent_find(column.begin(), none, std::greater_equal<>()) == none ||
+            std::adjacent_find(column.begin(), none, std::less_equal<>()) == none);
+}
+
+TOTOGRAPH_INLINE bool changes_within(const std::vector<double>& column, const LabelNumbers& series) {
+    std::unordered_map<std::size_t, double> first;
+    for (std::size_t row = 0; row < column.size(); ++row) {
+        if (!std::isnan(column[row]) && first.emplace(series[row], column[row]).first->second != column[row]) {
+            return true;
+        }
+    }
+    return false;
+}
+
 }  // namespace detail
 
 TOTOGRAPH_INLINE StackedRows stacked_rows(const Table& table) {
@@ -151,6 +170,31 @@ TOTOGRAPH_INLINE std::optional<std::size_t> series_number(const std::vector<std:
         }
     }
     return std::nullopt;
+}
+
+TOTOGRAPH_INLINE std::optional<std::size_t> likely_value(const Table& table, const std::vector<std::string>& names,
+                                                         const std::vector<LabelNumbers>& labels) {
+    LabelNumbers series = labels.front();
+    for (std::size_t label = 1; label < labels.size(); ++label) {
+        series = detail::number_pairs(series, labels[label]);
+    }
+    std::optional<std::size_t> first;
+    for (std::size_t place = 0; place < table.columns.size(); ++place) {
+        if (std::find(names.begin(), names.end(), table.names[place]) != names.end()) {
+            continue;
+        }
+        std::vector<double> column;  // of the rows that have a time
+        for (std::size_t row = 0; row < table.rows(); ++row) {
+            if (table.clock.times[row] != Clock::unknown) {
+                column.push_back(table.columns[place][row]);
+            }
+        }
+        if (detail::changes_within(column, series) && !detail::counts_rows(column)) {
+            return place;
+        }
+        first = first.value_or(place);
+    }
+    return first;
 }
 
 }  // namespace totograph::io
