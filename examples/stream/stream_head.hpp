@@ -14,6 +14,7 @@
 #include <totograph/io/csv/gap_words.hpp>
 #include <totograph/io/csv/layout.hpp>
 #include <totograph/io/csv/names.hpp>
+#include <totograph/io/csv/source.hpp>
 #include <totograph/io/csv/text_encoding.hpp>
 #include <totograph/io/text.hpp>
 #include <totograph/io/time/clock.hpp>
@@ -85,6 +86,18 @@ inline LineColumns named_columns(const totograph::io::detail::CsvSource& source,
     return columns;
 }
 
+/// What was decided about the layout. The advice to name an option that only the programs for files have is left out.
+inline std::vector<std::string> layout_notes(const totograph::io::detail::CsvSource& source) {
+    const std::string_view advice = totograph::io::detail::header_advice;
+    std::vector<std::string> notes = source.notes();
+    for (std::string& note : notes) {
+        if (const std::size_t at = note.find(advice); at != std::string::npos) {
+            note.erase(at, advice.size());
+        }
+    }
+    return notes;
+}
+
 /// The order of dates that the rows show together; those that are none are mistakes.
 inline totograph::io::DateDecision date_order(const LineTable& table, const totograph::io::ClockParts& clock,
                                               const totograph::io::GapWords& gaps) {
@@ -127,7 +140,7 @@ inline StreamHead read_stream_head(std::vector<std::string> lines, const LineFor
     head.rows_at = table.rows_at();
     head.separator = table.separator();
     head.columns = detail::named_columns(*table.source(), format);
-    head.notes = table.source()->notes();
+    head.notes = detail::layout_notes(*table.source());
     if (std::optional<TableColumns> chosen = choose_table_columns(table, format.csv, format.gaps)) {
         head.is_decided = true;
         head.are_numbers = std::move(chosen->are_numbers);

@@ -157,6 +157,7 @@ expect 3 "could be made: 0 lines" sh -c '"$1" < /dev/null' sh "$program"
 "$program" --every 1 --horizon 1 < bare.csv > headless.out 2> headless.txt
 [[ "$(grep -c '^observed,.*,column_2,' headless.out)" -eq 8 ]] || fail "a stream needs no header"
 grep -q "has no header" headless.txt || fail "which is told"
+grep -q -- "--header" headless.txt && fail "an option is advised that there is not"
 # The clock needs no name, nor do separators and decimal commas. Rows out of order are told once each kind, or refused.
 tr ',.' ';,' < clean.csv > german.csv
 "$program" < german.csv > german.out 2> german.txt

@@ -15,6 +15,9 @@
 
 namespace totograph::io::detail {
 
+/// What the note about a missing header advises where an option says that there is one.
+inline constexpr std::string_view header_advice = " (--header yes says it has)";
+
 /// A CSV text whose layout and header are known, to be read row by row as often as needed.
 class CsvSource {
 public:

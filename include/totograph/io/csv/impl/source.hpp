@@ -85,7 +85,8 @@ TOTOGRAPH_INLINE std::vector<std::string> CsvSource::names_in_comment(std::size_
         return given;
     }
     notes_.push_back("The file " + file_ + " has no header; its columns are called 'column_1'" +
-                     (count > 1 ? " to 'column_" + std::to_string(count) + "'" : "") + " (--header yes says it has).");
+                     (count > 1 ? " to 'column_" + std::to_string(count) + "'" : "") + std::string(header_advice) +
+                     ".");
     return std::vector<std::string>(count);
 }
 
