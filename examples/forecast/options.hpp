@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdint>
 #include <filesystem>
+#include <limits>
 #include <span>
 #include <string>
 #include <string_view>
@@ -112,6 +113,11 @@ inline void check_quantiles(Options& options) {
 inline void check_bounds(const Bounds& bounds) {
     if (std::isnan(bounds.low) || std::isnan(bounds.high)) {
         reject("--min and --max are numbers, like 0 and 100, but one is not.");
+    }
+    constexpr double infinity = std::numeric_limits<double>::infinity();
+    if (bounds.low == infinity || bounds.high == -infinity) {
+        reject(std::string(bounds.low == infinity ? "--min" : "--max") +
+               " is infinite, which leaves no room for values; give a number, like 0 or 100, or leave it out.");
     }
     if (!(bounds.low < bounds.high)) {
         reject("--min must be below --max, but they are " + short_number(bounds.low, 6) + " and " +

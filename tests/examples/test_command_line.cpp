@@ -201,6 +201,8 @@ TEST_CASE("a command line that cannot be used is refused in a sentence that name
         {{"a.csv", "--quantiles", "0.5", "--samples", "0"}, "--samples is 0"},
         {{"a.csv", "--min", "5", "--max", "5"}, "--min must be below --max, but they are 5 and 5"},
         {{"a.csv", "--min", "nan"}, "--min"},
+        {{"a.csv", "--min", "inf"}, "--min is infinite, which leaves no room"},
+        {{"a.csv", "--max=-1e400"}, "--max is infinite, which leaves no room"},
         {{"a.csv", "--max", "all"}, "--max"},
         {{"a.csv", "--season", "12"}, "--season belongs to the baseline of --holdout"},
         {{"a.csv", "--holdout", "--season", "-1"}, "--season must be at least 0"},
