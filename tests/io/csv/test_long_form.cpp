@@ -51,6 +51,40 @@ TEST_CASE("long form: a column for each series, in the order of time, with gaps"
     CHECK(table.notes[0].find("1 value of a series at a time that has one already") != std::string::npos);
 }
 
+TEST_CASE("long form: a note names series that become gaps for a good part") {
+    const auto note = [](int rows, int often, bool are_together) {
+        Names times;
+        Names series;
+        std::vector<double> values;
+        for (int row = 0; row < rows; ++row) {
+            times.push_back(std::to_string(10 * row));
+            series.emplace_back("a");
+            if (row % often == 0) {
+                times.push_back(std::to_string(10 * row + (are_together ? 0 : 3)));
+                series.emplace_back("b");
+            }
+        }
+        values.resize(times.size());
+        const Table table = pivot(rows_of(times, values), series, "f.csv");
+        return table.notes.empty() ? "" : table.notes.back();
+    };
+    // Two recorders with the same rhythm, one of them three seconds late.
+    CHECK(note(20, 1, false).find("'f.csv' have values at different times: of 'a', 'b' a third or more") !=
+          std::string::npos);
+    // One that is slower, at times of the other.
+    CHECK(note(40, 4, true).find("of 'b' a third or more") != std::string::npos);
+    CHECK(note(20, 1, true).empty());
+    CHECK(note(7, 1, false).empty());    // few
+    CHECK(note(40, 20, false).empty());  // two values of one among 40 of the other
+    // A series that begins later, or ended before, has no gaps for that.
+    using detail::is_full_of_gaps;
+    CHECK(!is_full_of_gaps({false, false, false, false, false, false, true, true, true, true, true, true, true, true}));
+    CHECK(!is_full_of_gaps({true, true, true, true, true, true, true, true, false, false, false, false, false, false}));
+    CHECK(is_full_of_gaps({true, true, true, true, true, true, true, false, false, false, false, true}));
+    CHECK(!is_full_of_gaps({true, true, true, true, true, true, true, false, false, false, true}));
+    CHECK(!is_full_of_gaps({}));
+}
+
 TEST_CASE("long form: a series that is called as the clock is gets another name") {
     CHECK(pivot(rows_of({"1", "1"}, {1, 2}), {"t", "u"}, "f.csv").names == Names{"t_2", "u"});
 }

@@ -15,7 +15,8 @@ namespace totograph::io {
 
 /// Makes a table with a column for each series of one in long form, which has one column of values and one row for each
 /// value; `series` names the series of each row. Rows of one time become one row, in the order of time; a value that is
-/// missing becomes a gap. Of several values of a series at one time the first is kept, which a note tells.
+/// missing becomes a gap; a note names series that become gaps for a good part, as others come at other times. Of
+/// several values of a series at one time the first is kept, which a note tells.
 ///
 /// `labels`, where given, is asked for an error about series that are several: with the times of the rows, for the
 /// columns to name them by, such as "host,metric"; "" where no others tell them apart.
@@ -36,6 +37,10 @@ struct RepeatedValues {
     std::size_t different = 0;  ///< Of those repeated the ones that are another number than the first.
     [[nodiscard]] bool are_many() const { return different > 1 && 2 * different >= values; }
 };
+
+/// Whether a series of eight values or more has none at a third or more of the rows between its first and its last.
+/// @param is_known  of each row: whether the series has a row of its own there
+bool is_full_of_gaps(const std::vector<bool>& is_known);
 
 }  // namespace detail
 

@@ -24,6 +24,17 @@
 #include <totograph/io/time/regular_rows.hpp>
 
 namespace totograph::io {
+namespace detail {
+
+TOTOGRAPH_INLINE bool is_full_of_gaps(const std::vector<bool>& is_known) {
+    constexpr std::ptrdiff_t few = 8;
+    const auto first = std::find(is_known.begin(), is_known.end(), true);
+    const auto end = std::find(is_known.rbegin(), is_known.rend(), true).base();
+    const std::ptrdiff_t known = std::count(is_known.begin(), is_known.end(), true);
+    return known >= few && 3 * (end - first - known) >= end - first;
+}
+
+}  // namespace detail
 
 TOTOGRAPH_INLINE Table pivot(Table rows, const std::vector<std::string>& series, std::string_view file_name,
                              RowPolicy policy,
@@ -99,6 +110,12 @@ TOTOGRAPH_INLINE Table pivot(Table rows, const std::vector<std::string>& series,
                                                  " of a series at a time that has one already. Without --strict the "
                                                  "first of each is kept.");
     }
+    std::vector<std::string> sparse;
+    for (std::size_t column = 0; column < names.size(); ++column) {
+        if (detail::is_full_of_gaps(is_known[column])) {
+            sparse.push_back(names[column]);
+        }
+    }
     std::vector<std::string> reserved = {table.timestamp_name};
     reserved.insert(reserved.end(), names.begin(), names.end());
     reserved = unique_names(std::move(reserved)).names;
@@ -111,6 +128,12 @@ TOTOGRAPH_INLINE Table pivot(Table rows, const std::vector<std::string>& series,
         table.notes.push_back("The file " + file + " has " + std::to_string(repeated) +
                               (repeated == 1 ? " value" : " values") +
                               " of a series at a time that has one already; the first of each is kept.");
+    }
+    if (!sparse.empty()) {
+        table.notes.push_back("The series of the file " + file + " have values at different times: of " +
+                              name_list(sparse) +
+                              " a third or more of the rows from the first value to the last become gaps. Forecasts of "
+                              "them are poor; give series that share their times a file of their own.");
     }
     return table;
 }
