@@ -39,6 +39,30 @@ def test_the_command_line_forecasts_a_table(model, tmp_path, capfd):
     np.testing.assert_allclose([float(lines[6][2]), float(lines[6][3])], expected[:, 1, 2], rtol=1e-5)
 
 
+def test_the_command_line_keeps_small_steps_at_a_high_level(tmp_path, capfd):
+    def forecast(level):
+        text = "\n".join(["load", *(repr(level + value) for value in waves(48).astype(np.float64).tolist())])
+        status, lines, _ = forecast_file(tmp_path, capfd, text, "--horizon", "4")
+        assert status == 0
+        return np.array([[float(cell) for cell in line[2:]] for line in lines[1:]])
+
+    # Float32 has no digits for this above 1e9: there, 1e9 + 1 is 1e9.
+    low = forecast(0.0)
+    np.testing.assert_allclose(forecast(8e9) - 8e9, low, atol=1e-4)
+    np.testing.assert_allclose(forecast(1234567.0) - 1234567, low, atol=1e-4)
+
+
+def test_levels_are_means_where_float32_has_too_few_digits():
+    rows = [[1e9, np.nan, 1e9 + 1], [np.nan] * 3, [-3e38, 3e38, 0], [1e300] * 3, [370, 371, 372], [0, 0, 0], [-1e6, -1e6, -1e6 - 3]]
+    levels = Table(tuple("abcdefg"), np.array(rows), ()).levels()
+    assert levels.ravel().tolist() == [1e9 + 0.5, 0, 0, 0, 0, 0, -1e6 - 1]
+
+
+def test_rows_of_one_time_differ_though_float32_has_no_digits_for_it(tmp_path):
+    with pytest.raises(ValueError, match="have the same time"):
+        table_of(tmp_path, "2026-01-01,8000000001", "2026-01-01,8000000002", "2026-01-02,3")
+
+
 def test_times_go_on():
     def ahead(*times):
         found = tuple(datetime.fromisoformat(time) for time in times)

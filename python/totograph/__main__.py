@@ -33,6 +33,11 @@ def _sentence(error: Exception) -> str:
     return str(error) or "There is not enough memory for this."  # of which Python says nothing
 
 
+def _number(value: float) -> str:
+    """Twelve significant digits; of counters, which are large beside what they change by, all of them."""
+    return f"{value:.12g}" if abs(value) < 1e9 else repr(float(value))
+
+
 def main(arguments: list[str] | None = None) -> int:
     given = _arguments().parse_args(arguments)
     try:
@@ -43,14 +48,16 @@ def main(arguments: list[str] | None = None) -> int:
         for note in table.notes:
             print(f"totograph: {note}", file=sys.stderr, flush=True)
         model = load(given.checkpoint or demo_checkpoint(), given.package, threads=given.threads)
-        made = model.forecast(table.values, given.horizon, given.quantiles, seed=given.seed, extend=True)
-        quantiles, times = made.quantiles, table.times_ahead(given.horizon)
+        levels = table.levels()
+        series = table.values - levels
+        made = model.forecast(series, given.horizon, given.quantiles, seed=given.seed, extend=True)
+        quantiles, times = made.quantiles + levels, table.times_ahead(given.horizon)
         with given.output.open("w", newline="") if given.output else open(1, "w", newline="", closefd=False) as file:
             writer = csv.writer(file)
             writer.writerow(["time", "variate", *(f"{level:g}" for level in given.quantiles)])
             for step, time in enumerate(times):
                 for variate, name in enumerate(table.names):
-                    writer.writerow([time, name, *(f"{value:.6g}" for value in quantiles[:, variate, step])])
+                    writer.writerow([time, name, *(_number(value) for value in quantiles[:, variate, step])])
     except (OSError, ValueError, RuntimeError, MemoryError, OverflowError) as error:
         print(f"totograph: {_sentence(error)}", file=sys.stderr)
         return 1

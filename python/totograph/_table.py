@@ -23,10 +23,22 @@ _GAPS = {"", "na", "nan", "null", "none", "?"}
 @dataclass(frozen=True)
 class Table:
     names: tuple[str, ...]
-    values: npt.NDArray[np.float32]  #: `[variates, steps]`, NaN where the file has none.
+    values: npt.NDArray[np.float64]  #: `[variates, steps]`, NaN where the file has none.
     times: tuple[datetime, ...]  #: Of the rows, ascending; empty where the file has none.
     notes: tuple[str, ...] = ()  #: Sentences on what was done with the rows of the file.
     epoch: Epoch | None = None  #: How the file spells its times, where they are numbers.
+
+    def levels(self) -> npt.NDArray[np.float64]:
+        """What to take off the values of each variate before they become float32, `[variates, 1]`: their mean where float32
+        would keep less than four digits of their range, as of a counter near 1e9 that goes up by 1; else 0. Forecasts move
+        along: adding the levels to them undoes it."""
+        levels = np.zeros((len(self.values), 1))
+        for level, row in zip(levels, self.values):
+            known = row[~np.isnan(row)]
+            largest = np.abs(known).max(initial=0)
+            if 0 < largest < np.finfo(np.float32).max and 1e4 * np.spacing(np.float32(largest)) > np.ptp(known):
+                level[0] = known.mean()
+        return levels
 
     def times_ahead(self, steps: int) -> list[str]:
         """Of the steps after the table: times where it has them, as far apart as its rows are, or most of them; else
@@ -98,7 +110,7 @@ def read_table(path: Path) -> Table:
         times, stamps = clock.times(), clock.texts
     if not columns:
         raise ValueError(f"'{path}' has no column of numbers{' beside its times' if times else ''}.")
-    names, values = tuple(one.name for one in columns), np.array([one.numbers for one in columns], np.float32)
+    names, values = tuple(one.name for one in columns), np.array([one.numbers for one in columns], np.float64)
     if not times:
         return Table(names, values, (), notes)
     return _Rows(f"'{path}'", names, values, times, stamps).table(notes, clock.epoch if clock is not None else None)
@@ -161,7 +173,7 @@ class _Rows:
     """The rows of a file with times, which become those of a table: in the order of time, each time once, and gaps for
     those that are missing."""
 
-    def __init__(self, file: str, names: tuple[str, ...], values: npt.NDArray[np.float32],
+    def __init__(self, file: str, names: tuple[str, ...], values: npt.NDArray[np.float64],
                  times: Sequence[datetime | None], stamps: Sequence[str]) -> None:
         self._file, self._names, self._values, self._stamps = file, names, values, stamps
         self._notes: list[str] = []
@@ -183,7 +195,7 @@ class _Rows:
         missing = self._missing(rows, times)
         if any(missing):
             places = np.arange(len(rows)) + np.cumsum(missing)
-            filled = np.full((len(values), len(rows) + sum(missing)), np.nan, np.float32)
+            filled = np.full((len(values), len(rows) + sum(missing)), np.nan)
             filled[:, places] = values
             values, times = filled, self._filled(times, missing)
         return Table(self._names, values, tuple(times), notes + tuple(self._notes), epoch)
