@@ -291,6 +291,7 @@ TEST_CASE("cache folders and files") {
     folder.file("tuning.cache", bytes);
     folder.file("tuning.cache.lock", "");
     CHECK(result("cache file") == CheckResult::ok);
+    CHECK(check_cache_folder({folder.path(), {}}).back().found == "'tuning.cache': 1 record for 'device 1'");
     std::string damaged = bytes;
     damaged.back() = static_cast<char>(damaged.back() ^ 1);
     for (const std::string& corrupt : {damaged, bytes.substr(0, bytes.size() - 3), bytes.substr(0, 9)}) {

@@ -127,8 +127,9 @@ TOTOGRAPH_INLINE Check check_cache_file(const std::filesystem::path& path) {
         return {"cache file", CheckResult::failed, content.ignored,
                 "Delete it: nothing is lost but the time that it would save."};
     }
+    const std::size_t count = content.records.size();
     return {"cache file", CheckResult::ok,
-            io::in_quotes(file, 200) + ": " + std::to_string(content.records.size()) + " records for " +
+            io::in_quotes(file, 200) + ": " + std::to_string(count) + (count == 1 ? " record" : " records") + " for " +
                 io::in_quotes(identity, 100)};
 }
 
