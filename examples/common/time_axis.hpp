@@ -44,12 +44,23 @@ struct ClockScale {
     std::int64_t anchor = 0;  // nanoseconds since 1970
     std::int64_t step = 1;    // nanoseconds a row
     std::int64_t offset_seconds = 0;
+    bool are_workdays = false;
+    double since_monday = 0;  // days from the Monday before the anchor, for workdays
 
     [[nodiscard]] double instant(double row) const {
-        return static_cast<double>(anchor) + (row - static_cast<double>(anchor_row)) * static_cast<double>(step);
+        const double steps = row - static_cast<double>(anchor_row);
+        return static_cast<double>(anchor) +
+               (are_workdays ? days_of_workdays(since_monday, steps) : steps) * static_cast<double>(step);
     }
     [[nodiscard]] double row(std::int64_t at) const {
-        return static_cast<double>(anchor_row) + static_cast<double>(at - anchor) / static_cast<double>(step);
+        const double steps = static_cast<double>(at - anchor) / static_cast<double>(step);
+        return static_cast<double>(anchor_row) + (are_workdays ? workdays_of_days(since_monday, steps) : steps);
+    }
+    /// Whether a midnight is that of a day on which no row is.
+    [[nodiscard]] bool is_between(std::int64_t midnight) const {
+        const double days = static_cast<double>(midnight - anchor) / 86400e9;
+        const auto place = static_cast<std::int64_t>(std::floor(since_monday + days + 0.1));  // daylight saving
+        return are_workdays && (place % 7 + 7) % 7 >= 5;
     }
 };
 
@@ -75,6 +86,9 @@ inline std::vector<TimeTick> clock_ticks(const ClockScale& scale, double first, 
         style.fraction_digits = unit_seconds < 1 ? 3 : 0;
         const std::string day = std::string(month_names[static_cast<unsigned>(clock.date.month()) - 1]) + " " +
                                 std::to_string(static_cast<unsigned>(clock.date.day()));
+        if (scale.is_between(at)) {
+            continue;
+        }
         const bool midnight = clock.nanosecond_of_day == 0;
         ticks.push_back({scale.row(at), midnight ? day : time_of_day_text(clock.nanosecond_of_day, style)});
     }
@@ -205,11 +219,13 @@ inline TimeAxis time_axis(const Timeline& timeline, std::int64_t first, std::int
     const bool epoch = timeline.kind() == Timeline::Kind::numbers && timeline.epoch_unit() > 0;
     if (timeline.kind() == Timeline::Kind::instants || epoch) {
         const std::int64_t unit = epoch ? timeline.epoch_unit() : 1;
-        const detail::ClockScale scale{timeline.anchor_row(), timeline.anchor() * unit, timeline.step() * unit,
-                                       timeline.style().offset_seconds};
+        const detail::ClockScale scale{timeline.anchor_row(),   timeline.anchor() * unit,
+                                       timeline.step() * unit,  timeline.style().offset_seconds,
+                                       timeline.are_workdays(), timeline.since_monday()};
         const std::string zone = epoch ? "Z" : timeline.style().zone;
         return {detail::instant_ticks(scale, low, high, most),
-                detail::date_range_text(scale, low, high, zone) + ", one step is " + detail::duration_text(scale.step)};
+                detail::date_range_text(scale, low, high, zone) + ", one step is " +
+                    (scale.are_workdays ? "1 workday" : detail::duration_text(scale.step))};
     }
     if (timeline.kind() == Timeline::Kind::numbers) {
         const auto step = static_cast<double>(timeline.step());

@@ -11,8 +11,8 @@
 
 namespace examples {
 
-/// Steps in the season that timestamps suggest: a year of months, a week of days, a day of anything down to a minute;
-/// 1 (no season) otherwise.
+/// Steps in the season that timestamps suggest: a year of months, a week of days or workdays, a day of anything down to
+/// a minute; 1 (no season) otherwise.
 inline std::int64_t season_of(const Timeline& timeline) {
     using totograph::io::nanoseconds_per_second;
     constexpr std::int64_t day = totograph::io::seconds_per_day * nanoseconds_per_second;
@@ -26,7 +26,7 @@ inline std::int64_t season_of(const Timeline& timeline) {
         step = timeline.step() * timeline.epoch_unit();
     }
     if (step == day) {
-        return 7;
+        return timeline.are_workdays() ? 5 : 7;
     }
     return step >= 60 * nanoseconds_per_second && step < day && day % step == 0 ? day / step : 1;
 }

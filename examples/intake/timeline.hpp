@@ -2,6 +2,9 @@
 #pragma once
 
 #include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <utility>
@@ -14,11 +17,25 @@
 
 namespace examples {
 
+/// How many days lie between a time, of which the Monday of its week is so many days ago, and the one that is so many
+/// workdays behind it, or before it.
+inline double days_of_workdays(double since_monday, double workdays) {
+    return workdays + 2 * std::floor((since_monday + workdays) / 5);
+}
+
+/// How many workdays they are; a weekend counts as its end.
+inline double workdays_of_days(double since_monday, double days) {
+    const double place = since_monday + days;
+    const double week = std::floor(place / 7);
+    return 5 * week + std::min(place - 7 * week, 5.0) - since_monday;
+}
+
 /// The times of a table's rows, and how they go on after its last row.
 ///
 /// Understands dates and times at equal intervals (whole months included), and numbers at equal intervals (epoch
 /// times, or plain counters). A few odd intervals, as a recorder that skipped a beat leaves them, do not matter: the
-/// median interval counts when half of all agree with it.
+/// median interval counts when half of all agree with it. Of daily rows that never fall on a weekend, in two weeks and
+/// more, as `--as-is` leaves them, the ones to come do not either.
 class Timeline {
 public:
     enum class Kind { unknown, instants, months, numbers };
@@ -46,7 +63,12 @@ public:
         if (kind_ == Kind::unknown || !step_.reaches(anchor_, row - anchor_row())) {
             return "";
         }
-        return clock_.text(step_.later(anchor_, row - anchor_row()));
+        if (!are_workdays_) {
+            return clock_.text(step_.later(anchor_, row - anchor_row()));
+        }
+        const double days = days_of_workdays(since_monday_, static_cast<double>(row - anchor_row()));
+        const auto count = static_cast<std::int64_t>(days);
+        return step_.reaches(anchor_, count) ? clock_.text(step_.later(anchor_, count)) : "";
     }
 
     /// The row that timestamps are continued from: the table's last.
@@ -55,6 +77,10 @@ public:
     [[nodiscard]] std::int64_t anchor() const { return anchor_; }
     /// The interval between rows: nanoseconds, months, or a plain number.
     [[nodiscard]] std::int64_t step() const { return step_.length; }
+    /// Whether rows are the days from Monday to Friday.
+    [[nodiscard]] bool are_workdays() const { return are_workdays_; }
+    /// How many days ago the Monday of the last row's week began; for workdays only.
+    [[nodiscard]] double since_monday() const { return since_monday_; }
     /// The spelling of the last row's timestamp.
     [[nodiscard]] const totograph::io::TimestampStyle& style() const { return clock_.style; }
     /// Nanoseconds in one count of a number that looks like an epoch time; 0 for a plain counter.
@@ -78,8 +104,26 @@ private:
             kind_ = step.kind == Step::months ? Kind::months : is_number ? Kind::numbers : Kind::instants;
             step_ = step;
             anchor_ = clock_.times.back();
+            find_workdays();
         }
         clock_.times = {};
+    }
+
+    void find_workdays() {
+        constexpr std::int64_t day = totograph::io::seconds_per_day * totograph::io::nanoseconds_per_second;
+        constexpr std::size_t two_weeks = 10;
+        if (kind_ != Kind::instants || step_.length != day || clock_.times.size() < two_weeks) {
+            return;
+        }
+        const totograph::io::ClockTime last = totograph::io::clock_time(anchor_, clock_.style.offset_seconds);
+        const auto weekday = (std::chrono::weekday(std::chrono::sys_days(last.date)) - std::chrono::Monday).count();
+        since_monday_ =
+            static_cast<double>(weekday) + static_cast<double>(last.nanosecond_of_day) / static_cast<double>(day);
+        are_workdays_ = std::all_of(clock_.times.begin(), clock_.times.end(), [&](std::int64_t time) {
+            // Rounded, for daylight saving may move the clock by an hour.
+            const std::int64_t before = (anchor_ - time + day / 2) / day;
+            return ((weekday - before) % 7 + 7) % 7 < 5;
+        });
     }
 
     [[nodiscard]] std::int64_t rows() const { return static_cast<std::int64_t>(stamps_.size()); }
@@ -88,6 +132,8 @@ private:
     totograph::io::Clock clock_;  // without its times
     Kind kind_ = Kind::unknown;
     std::int64_t anchor_ = 0;
+    double since_monday_ = 0;
+    bool are_workdays_ = false;
     totograph::io::TimeStep step_;
 };
 

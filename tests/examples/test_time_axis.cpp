@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "../../examples/common/time_axis.hpp"
 
+#include <string>
+#include <vector>
+
 #include <doctest/doctest.h>
 
 using namespace examples;
@@ -41,6 +44,27 @@ TEST_CASE("days, weeks from Monday, months and years") {
     CHECK(labels_of(time_axis(daily, 0, 21, 2, 4)) == Labels{"Nov 23", "Nov 30", "Dec 7"});
     CHECK(labels_of(time_axis(daily, 0, 100, 2, 5)) == Labels{"Dec", "2027", "Feb"});
     CHECK(labels_of(time_axis(daily, 0, 1500, 2, 5)) == Labels{"2027", "2028", "2029", "2030"});
+}
+
+TEST_CASE("workdays have no place for weekends") {
+    // Three weeks from Monday, 2024-03-04, on; prices at 16:00 as well as days.
+    for (const char* time : {"", " 16:00"}) {
+        CAPTURE(time);
+        std::vector<std::string> stamps;
+        for (const char* day : {"04", "05", "06", "07", "08", "11", "12", "13", "14", "15", "18", "19", "20", "21"}) {
+            stamps.push_back("2024-03-" + std::string(day) + time);
+        }
+        const Timeline workdays(stamps);
+        const TimeAxis weeks = time_axis(workdays, 0, 20, 14, 5);
+        const bool is_day = stamps[0].size() == 10;
+        CHECK(labels_of(weeks) == (is_day ? Labels{"Mar 4", "Mar 11", "Mar 18", "Mar 25", "Apr 1"}
+                                          : Labels{"Mar 11", "Mar 18", "Mar 25", "Apr 1"}));
+        CHECK(weeks.ticks.back().row == doctest::Approx(is_day ? 20 : 20 - 2.0 / 3));
+        CHECK(weeks.caption == "2024-03-04 to 2024-04-01, one step is 1 workday");
+        const TimeAxis days = time_axis(workdays, 11, 16, 14, 9);
+        CHECK(labels_of(days) == (is_day ? Labels{"Mar 19", "Mar 20", "Mar 21", "Mar 22", "Mar 25", "Mar 26"}
+                                         : Labels{"Mar 20", "Mar 21", "Mar 22", "Mar 25", "Mar 26"}));
+    }
 }
 
 TEST_CASE("rows of whole months") {

@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "../../examples/intake/timeline.hpp"
 
+#include <algorithm>
+#include <cstddef>
+#include <string>
+#include <vector>
+
 #include <doctest/doctest.h>
 
 using namespace examples;
@@ -42,6 +47,33 @@ TEST_CASE("months with names, quarters and last workdays continue") {
     const Timeline summer(
         Stamps{"2024-01-01T00:00:00+01:00", "2024-03-01T00:00:00+01:00", "2024-05-01T00:00:00+02:00"});
     CHECK(summer.stamp(3) == "2024-07-01T00:00:00+02:00");
+}
+
+TEST_CASE("days without weekends go on without them") {
+    // From Monday, 2024-03-04, to Wednesday, 2024-03-20; Friday, the 15th, was a holiday.
+    Stamps stamps;
+    for (const char* day : {"04", "05", "06", "07", "08", "11", "12", "13", "14", "18", "19", "20"}) {
+        stamps.push_back("2024-03-" + std::string(day));
+    }
+    const Timeline days(stamps);
+    CHECK(days.are_workdays());
+    CHECK(days.stamp(11) == "2024-03-20");
+    CHECK(days.stamp(12) == "2024-03-21");
+    CHECK(days.stamp(13) == "2024-03-22");
+    CHECK(days.stamp(14) == "2024-03-25");
+    CHECK(days.stamp(11 + 260) == "2025-03-19");
+    // On the clock of New York, which daylight saving moved on 2024-03-10.
+    Stamps closing;
+    for (std::size_t row = 0; row < stamps.size(); ++row) {
+        closing.push_back(stamps[row] + (row < 5 ? "T00:00:00-05:00" : "T00:00:00-04:00"));
+    }
+    CHECK(Timeline(closing).stamp(14) == "2024-03-25T00:00:00-04:00");
+    std::reverse(closing.begin(), closing.end());
+    CHECK_FALSE(Timeline(closing).continues());
+    // A week tells nothing, nor do days on which a weekend is.
+    CHECK(Timeline(Stamps(stamps.begin(), stamps.begin() + 5)).stamp(5) == "2024-03-09");
+    stamps.back() = "2024-03-23";
+    CHECK(Timeline(stamps).stamp(12) == "2024-03-24");
 }
 
 TEST_CASE("a skipped beat does not matter, disorder does") {
