@@ -238,6 +238,9 @@ struct Composed {
         out(layer(silu(layer(x, 24)), 2));
         out(layer(layer(x, 4), 30));
         out(layer(reshape(layer(x, 24), {2, 15, 8}), 2));
+        const Tensor spread = layer(x, 1) + r.weight("levels", {24});  // one column, and a number for each of 24
+        out(layer(spread, 2));
+        out(layer(unembed(spread), 3));
     }
 };
 

@@ -227,15 +227,16 @@ TEST_CASE("layers stay two where a store or what is no bias comes in between") {
     };
     CHECK(count_nodes(rewritten(stored(false)), Op::linear) == 1);
     CHECK(count_nodes(rewritten(stored(true)), Op::linear) == 2);
-    const auto added = [](const Shape& shape) {
+    const auto added = [](const Shape& shape, Index columns) {
         return [=](Recorder& r) {
-            const Tensor first = linear(r.state("x", {5, 8}), r.weight("w1", {24, 8}));
+            const Tensor first = linear(r.state("x", {5, 8}), r.weight("w1", {columns, 8}));
             keep(r, linear(first + r.weight("more", shape), r.weight("w2", {2, 24})));
         };
     };
-    CHECK(count_nodes(rewritten(added({24})), Op::linear) == 1);
-    CHECK(count_nodes(rewritten(added({5, 24})), Op::linear) == 2);
-    CHECK(count_nodes(rewritten(added({1})), Op::linear) == 2);
+    CHECK(count_nodes(rewritten(added({24}, 24)), Op::linear) == 1);
+    CHECK(count_nodes(rewritten(added({5, 24}, 24)), Op::linear) == 2);
+    CHECK(count_nodes(rewritten(added({1}, 24)), Op::linear) == 2);
+    CHECK(count_nodes(rewritten(added({24}, 1)), Op::linear) == 2);  // the column is spread
 }
 
 TEST_CASE("layers compose across a split of the last axis") {

@@ -235,8 +235,10 @@ constexpr ComposablePair find_composable(const Rewriter& rewriter, int input, in
     const Index k = graph[pair.weight].shape[1];
     const Index inner = graph[second_weight].shape[1];
     const Index outer = graph[second_weight].shape[0];
-    const bool bias_fits = pair.bias < 0 || graph[pair.bias].shape == Shape{pair.parts * inner};
-    pair.found = bias_fits && outer * k < inner * k + outer * inner;
+    const Index columns = pair.parts * inner;
+    const bool bias_fits = pair.bias < 0 || graph[pair.bias].shape == Shape{columns};
+    const bool fills_columns = graph[pair.weight].shape[0] == columns;  // not one column that the bias spreads
+    pair.found = bias_fits && fills_columns && outer * k < inner * k + outer * inner;
     return pair;
 }
 
