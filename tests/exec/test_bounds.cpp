@@ -89,6 +89,22 @@ void check(const std::array<std::int32_t, 4>& used, int threads) {
     compare<double>(bounded, whole, "out.grouped", used);
 }
 
+/// Pairs of neighbours along a bounded axis: of what a step reads, of what it computes, and behind a GEMM that is
+/// split.
+struct BoundedPairs {
+    static constexpr void record(Recorder& r) {
+        (void)r.state("used", {1}, DType::i32, {}, StateUse::bounds);
+        const Tensor x = r.state("x", {2, 8});
+        const auto keep = [&](const char* name, Tensor value, const AxisBounds& bounds) {
+            r.store(r.state(name, value.shape(), DType::f32, {}, StateUse::any, bounds), value);
+        };
+        keep("out.read", rotate_pairs(x), {0, 1});
+        keep("out.computed", exp(x) + rotate_pairs(exp(x)), {0, 1});
+        const Tensor heads = reshape(linear(x, r.weight("w", {16, 8})), {2, 2, 8});
+        keep("out.split", heads + rotate_pairs(heads), {0, 0, 1});
+    }
+};
+
 }  // namespace
 
 TEST_CASE("rows beyond the bounds are not computed, the others have the same bits") {
@@ -105,4 +121,27 @@ TEST_CASE("bounds of the whole extents, and beyond them, compute all") {
     executor.run<0>();
     const auto gemm = state_of<float>(executor, "out.gemm");
     CHECK(std::none_of(gemm.begin(), gemm.end(), [](float value) { return std::isnan(value); }));
+}
+
+TEST_CASE("a bound parts no pairs") {
+    for (const std::int32_t used : {1, 3, 4, 7}) {
+        CAPTURE(used);
+        Fused<Program<BoundedPairs>> bounded(made_up_weights(), one_thread());
+        Eager<Recorded<BoundedPairs>> whole(made_up_weights(), one_thread());
+        fill_states(bounded, 1);
+        fill_states(whole, 1);
+        state_of<std::int32_t>(bounded, "used")[0] = used;
+        bounded.run<0>();
+        whole.run<0>();
+        for (const char* name : {"out.read", "out.computed", "out.split"}) {
+            CAPTURE(name);
+            const auto ours = state_of<float>(bounded, name);
+            const auto all = state_of<float>(whole, name);
+            for (std::size_t at = 0; at < ours.size(); ++at) {
+                if (at % 8 < static_cast<std::size_t>(used)) {
+                    CHECK(ours[at] == near(static_cast<double>(all[at])));
+                }
+            }
+        }
+    }
 }

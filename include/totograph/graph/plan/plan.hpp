@@ -226,7 +226,7 @@ private:
         }
         // The copy of a reshape walks through the axes of its input.
         if (kernel.kind != KernelKind::pointwise || kernel.iteration == group.shape) {
-            kernel.bounds = bounds_of(kernel, group.root);
+            kernel.bounds = bounds_of(kernel, group.root, rotates_pairs(group));
         }
         collapse(kernel);
         step_list_.add(kernel, step);
@@ -371,10 +371,27 @@ private:
         step_list_.add(kernel, step);
     }
 
-    constexpr LoopBounds bounds_of(const Kernel& kernel, int id) const {
-        return bounds_.empty() ? LoopBounds{}
-                               : loop_bounds(kernel.iteration, kernel.row_rank, nodes_[id].shape,
-                                             bounds_[static_cast<std::size_t>(id)]);
+    /// Whether an element of a group's chain is made of its neighbour along the last axis.
+    constexpr bool rotates_pairs(const Group& group) const {
+        for (const int member : group.members) {
+            if (nodes_[member].op == Op::rotate_pairs) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /// The bounds of a kernel that makes a node. Pairs along the last axis are not parted by one.
+    constexpr LoopBounds bounds_of(const Kernel& kernel, int id, bool has_pairs = false) const {
+        if (bounds_.empty()) {
+            return {};
+        }
+        const Shape& shape = nodes_[id].shape;
+        AxisBounds bounds = bounds_[static_cast<std::size_t>(id)];
+        if (has_pairs) {
+            bounds.items[shape.rank - 1] = 0;
+        }
+        return loop_bounds(kernel.iteration, kernel.row_rank, shape, bounds);
     }
 
     const Graph& graph_;
