@@ -9,6 +9,7 @@
 #include <totograph/forecast/family.hpp>
 #include <totograph/forecast/imputation.hpp>
 #include <totograph/forecast/input_states.hpp>
+#include <totograph/graph/record/custom.hpp>
 #include <totograph/graph/recorder.hpp>
 
 #include "forecast/smallest_family.hpp"
@@ -24,6 +25,8 @@ using tg::Index;
 /// the state `request` to this.
 template <class Recorded, Bucket bucket>
 struct Program {
+    using operations = typename tg::OperationsOf<Recorded>::type;
+
     static constexpr void record(tg::Recorder& r) {
         (void)r.state(tg::states::request, {tg::states::request_size}, tg::DType::i32);
         Recorded::template record<bucket>(r);

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <string_view>
+#include <utility>
 
 #include <totograph/core/dtype.hpp>
 #include <totograph/core/shape.hpp>
@@ -18,6 +20,33 @@ struct StateForm {
 
     friend constexpr bool operator==(const StateForm&, const StateForm&) = default;
 };
+
+/// A state that `states.hpp` lists.
+struct ListedState {
+    std::string_view name;
+    StateForm form;
+};
+
+/// All of them, in the order of the types below.
+constexpr std::array<ListedState, 12> listed_states(const ForecastSizes& sizes) {
+    const Shape steps{sizes.batch, 1, sizes.variates, sizes.context_steps()};
+    const Shape ahead{sizes.batch, 1, sizes.variates, sizes.steps, sizes.patch_size};
+    const Shape variates{sizes.batch, 1, sizes.variates, 1, 1};
+    const Shape result{sizes.batch, sizes.values, sizes.variates, sizes.steps, sizes.patch_size};
+    using enum DType;
+    return {{{states::series, {f32, steps}},
+             {states::observed, {f32, steps}},
+             {states::groups, {i32, {sizes.batch, sizes.variates, sizes.context_patches}}},
+             {states::length, {i32, {sizes.batch}}},
+             {states::seed, {i32, {2}}},
+             {states::first_draw, {i32, {2}}},
+             {states::is_exogenous, {f32, variates}},
+             {states::future, {f32, ahead}},
+             {states::future_observed, {f32, ahead}},
+             {states::is_known, {f32, variates}},
+             {states::request, {i32, {states::request_size}}},
+             {states::forecast, {f32, result}}}};
+}
 
 // Which state the compiler's message is about.
 namespace state {
@@ -57,6 +86,17 @@ consteval bool check_state_at() {
     }
 }
 
+/// Checks all states, which are those of `listed_states` in this order.
+template <class Layout, ForecastSizes sizes, class... States>
+consteval bool check_each() {
+    return []<std::size_t... i>(std::index_sequence<i...>) {
+        constexpr auto listed = listed_states(sizes);
+        static_assert(listed.size() == sizeof...(States));
+        return (check_state_at<Layout, States, listed[i].form, Layout::place_of(listed[i].name)>() && ...);
+    }
+    (std::index_sequence_for<States...>());
+}
+
 /// Whether programs declare the states that every forecaster reads and writes, `request` and `forecast`, and all that
 /// `states.hpp` lists as it is written. Prints a sentence where they do not.
 ///
@@ -77,26 +117,9 @@ consteval bool check_states() {
     static_assert(!imputes || (Layout::has(states::series) && Layout::has(states::observed)),
                   "totograph: a family with an imputation has the inputs `series` and `observed`, by whose marks gaps "
                   "are filled.");
-    constexpr Shape steps{sizes.batch, 1, sizes.variates, sizes.context_steps()};
-    constexpr Shape ahead{sizes.batch, 1, sizes.variates, sizes.steps, sizes.patch_size};
-    constexpr Shape variates{sizes.batch, 1, sizes.variates, 1, 1};
-    constexpr auto at = [](std::string_view name) { return Layout::place_of(name); };
-    using enum DType;
-    return check_state_at<Layout, state::request, StateForm{i32, {states::request_size}}, at(states::request)>() &&
-           check_state_at<Layout, state::forecast,
-                          StateForm{f32, {sizes.batch, sizes.values, sizes.variates, sizes.steps, sizes.patch_size}},
-                          at(states::forecast)>() &&
-           check_state_at<Layout, state::series, StateForm{f32, steps}, at(states::series)>() &&
-           check_state_at<Layout, state::observed, StateForm{f32, steps}, at(states::observed)>() &&
-           check_state_at<Layout, state::groups, StateForm{i32, {sizes.batch, sizes.variates, sizes.context_patches}},
-                          at(states::groups)>() &&
-           check_state_at<Layout, state::length, StateForm{i32, {sizes.batch}}, at(states::length)>() &&
-           check_state_at<Layout, state::seed, StateForm{i32, {2}}, at(states::seed)>() &&
-           check_state_at<Layout, state::first_draw, StateForm{i32, {2}}, at(states::first_draw)>() &&
-           check_state_at<Layout, state::is_exogenous, StateForm{f32, variates}, at(states::is_exogenous)>() &&
-           check_state_at<Layout, state::future, StateForm{f32, ahead}, at(states::future)>() &&
-           check_state_at<Layout, state::future_observed, StateForm{f32, ahead}, at(states::future_observed)>() &&
-           check_state_at<Layout, state::is_known, StateForm{f32, variates}, at(states::is_known)>();
+    return check_each<Layout, sizes, state::series, state::observed, state::groups, state::length, state::seed,
+                      state::first_draw, state::is_exogenous, state::future, state::future_observed, state::is_known,
+                      state::request, state::forecast>();
 }
 
 }  // namespace totograph::forecast_detail

@@ -4,28 +4,37 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <span>
+#include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
 #include <totograph/core/arena.hpp>
 #include <totograph/core/dtype.hpp>
+#include <totograph/core/error.hpp>
 #include <totograph/core/shape.hpp>
 #include <totograph/exec/cpu/evaluate/bound_graph.hpp>
+#include <totograph/exec/cpu/evaluate/opaque_functions.hpp>
 #include <totograph/exec/shared_states.hpp>
 #include <totograph/exec/weights.hpp>
 #include <totograph/forecast/bucket.hpp>
+#include <totograph/forecast/check_states.hpp>
 #include <totograph/forecast/family.hpp>
 #include <totograph/forecast/forecast.hpp>
 #include <totograph/forecast/forecast_plan.hpp>
 #include <totograph/forecast/request_parts.hpp>
 #include <totograph/forecast/results/collect.hpp>
 #include <totograph/forecast/series.hpp>
+#include <totograph/forecast/sizes.hpp>
 #include <totograph/forecast/state_access.hpp>
 #include <totograph/forecast/states.hpp>
 #include <totograph/graph/graph.hpp>
 #include <totograph/graph/passes/rewrite.hpp>
 #include <totograph/graph/program.hpp>
+#include <totograph/graph/record/custom.hpp>
+#include <totograph/graph/record/model_error.hpp>
 
 namespace totograph {
 
@@ -34,18 +43,64 @@ struct RecordedForecast {
     ForecastPlan plan;
     std::vector<Graph> graphs;
     std::vector<int> recorded_nodes;  ///< Of each, before what nothing depends on was dropped.
+    /// Of each, the code of its opaque nodes; empty where the model lists no operations of its own.
+    std::vector<std::span<const cpu::BoundGraph::OpaqueFunction>> opaque;
 };
 
+namespace forecast_detail {
+
+/// Throws `Error` for a program with a mistake, which `Program` would not compile.
+inline void require_recorded(const ModelError& error) {
+    if (error.kind != ModelErrorKind::none) {
+        throw Error(ErrorCode::invalid_argument,
+                    "A program of this model has a mistake: " + std::string(error.message()) +
+                        ". A `totograph::Program` of it does not compile, with a sentence that says more.");
+    }
+}
+
+/// Throws `Error` unless graphs declare the states of a forecast as `check_states` wants them.
+inline void require_states(const SharedStates& states, const ForecastSizes& sizes, bool imputes) {
+    const auto fail = [](const std::string& what) {
+        throw Error(ErrorCode::invalid_argument, what + "; forecast/states.hpp lists the states of a forecast.");
+    };
+    const auto form = [](DType dtype, const Shape& shape) { return std::string(name(dtype)) + " " + to_string(shape); };
+    for (const ListedState& listed : listed_states(sizes)) {
+        const SharedStates::Entry* const entry = states.find(listed.name, -1);
+        const bool is_read =
+            listed.name == totograph::states::request || listed.name == totograph::states::forecast ||
+            (listed.name == totograph::states::future && sizes.known_future) ||
+            (imputes && (listed.name == totograph::states::series || listed.name == totograph::states::observed));
+        const std::string expected = form(listed.form.dtype, listed.form.shape);
+        if (entry == nullptr && is_read) {
+            fail("No program of this family declares the state '" + std::string(listed.name) + "', " + expected);
+        }
+        if (entry != nullptr && !(StateForm{entry->node.dtype, entry->node.shape} == listed.form)) {
+            fail("The state '" + std::string(listed.name) + "' is declared as " +
+                 form(entry->node.dtype, entry->node.shape) + ", expected " + expected);
+        }
+    }
+}
+
+}  // namespace forecast_detail
+
 /// Records the programs of a bucket, now and not when compiling: nothing about them is a constant, and a further bucket
-/// costs the compiler next to nothing.
+/// costs the compiler next to nothing, but for programs that list operations of their own. Throws `Error`
+/// (`invalid_argument`) for a model with a mistake.
 template <class Model, Bucket bucket>
 RecordedForecast record_forecast() {
-    RecordedForecast recorded{forecast_plan<Model, bucket>(), {}, {}};
-    const auto add = [&](const Graph& graph) {
+    RecordedForecast recorded{forecast_plan<Model, bucket>(), {}, {}, {}};
+    const auto add = [&]<class Recorded>(std::type_identity<Recorded>) {
+        const Graph graph = record<Recorded>();
+        forecast_detail::require_recorded(graph.error);
         recorded.graphs.push_back(rewrite(graph, Passes::none()));
         recorded.recorded_nodes.push_back(graph.size());
+        if constexpr (OperationsOf<Recorded>::type::size > 0) {
+            recorded.opaque.emplace_back(cpu::opaque_functions<Program<Recorded, Passes::none(), false>>);
+        } else {
+            recorded.opaque.emplace_back();
+        }
     };
-    const auto add_all = [&]<class... Programs>(ModelList<Programs...>) { (add(record<Programs>()), ...); };
+    const auto add_all = [&]<class... Programs>(ModelList<Programs...>) { (add(std::type_identity<Programs>()), ...); };
     add_all(typename FamilyOf<Model>::template Schedule<bucket>::Models{});
     return recorded;
 }
@@ -54,15 +109,18 @@ RecordedForecast record_forecast() {
 /// recorded when it is made: one class for all models and buckets. One thread at a time may use it. Forecasts allocate.
 class EagerForecaster {
 public:
-    /// Prepares weights, unless other eager forecasters of these have them, and memory.
+    /// Prepares weights, unless other eager forecasters of these have them, and memory. Throws `Error`
+    /// (`invalid_argument`) where the programs do not declare the states of a forecast as forecast/states.hpp lists
+    /// them; and what reading weights throws.
     EagerForecaster(const Weights& weights, RecordedForecast recorded)
         : recorded_(std::move(recorded)),
           states_(recorded_.graphs),
           memory_(states_.bytes()),
           result_(recorded_.plan.result_size()) {
+        forecast_detail::require_states(states_, recorded_.plan.sizes, recorded_.plan.imputes());
         const auto memory_of = [this](const Node& node) { return state(node.name, node.layer); };
-        for (const Graph& graph : recorded_.graphs) {
-            bound_.emplace_back(GraphView{graph.nodes}, weights, memory_of);
+        for (std::size_t i = 0; i < recorded_.graphs.size(); ++i) {
+            bound_.emplace_back(GraphView{recorded_.graphs[i].nodes}, weights, memory_of, recorded_.opaque[i]);
         }
     }
     EagerForecaster(const EagerForecaster&) = delete;

@@ -10,11 +10,11 @@
 #include <totograph/core/categorical.hpp>
 #include <totograph/core/dtype.hpp>
 #include <totograph/core/shape.hpp>
-#include <totograph/core/tensor_view.hpp>
 #include <totograph/exec/cpu/kernels/attention_steps.hpp>
 #include <totograph/exec/cpu/kernels/fused_kernels.hpp>
 #include <totograph/exec/cpu/kernels/kernel_call.hpp>
 #include <totograph/exec/cpu/kernels/movement_kernels.hpp>
+#include <totograph/exec/cpu/kernels/opaque_kernel.hpp>
 #include <totograph/exec/cpu/kernels/operand_access.hpp>
 #include <totograph/exec/cpu/kernels/student_t.hpp>
 #include <totograph/exec/cpu/simd.hpp>
@@ -22,7 +22,6 @@
 #include <totograph/graph/kernel.hpp>
 #include <totograph/graph/op.hpp>
 #include <totograph/graph/op_table.hpp>
-#include <totograph/graph/record/custom.hpp>
 
 // Kernels of the ops that are not chains: scans, copies, sampling, and operations of the user; attention
 // is in `attention_steps.hpp`.
@@ -102,63 +101,6 @@ void run_sample_categorical(const Kernel&, const KernelCall& call) noexcept {
                 operand<K>(0).shape[4], [&](Index id) { return logits[id * stride<K>(0, 4)]; }, options,
                 random_words(key).word[K::kernel.attributes[0]]);
     });
-}
-
-// --- Operations of the user ------------------------------------------------------------------------------------------
-
-/// A shape value as a type.
-template <class Source, class Axes>
-struct ExtentsOfShape;
-template <class Source, std::size_t... axis>
-struct ExtentsOfShape<Source, std::index_sequence<axis...>> {
-    using type = Extents<Source::shape.extents[axis]...>;
-};
-
-template <class Source>
-using ExtentsOf =
-    typename ExtentsOfShape<Source, std::make_index_sequence<static_cast<std::size_t>(Source::shape.rank)>>::type;
-
-/// The C++ type of a dtype that graphs compute in.
-template <DType dtype>
-using NumberOf =
-    std::conditional_t<dtype == DType::f32, float, std::conditional_t<dtype == DType::f64, double, std::int32_t>>;
-
-template <class K, std::size_t which>
-struct OperandShape {
-    static constexpr Shape shape = operand<K>(which).shape;
-};
-template <class K>
-struct OutputShape {
-    static constexpr Shape shape = K::kernel.iteration;
-};
-
-template <class K>
-constexpr bool operands_are_contiguous() {
-    for (std::size_t i = 0; i < static_cast<std::size_t>(K::kernel.operand_count); ++i) {
-        const Shape& shape = operand<K>(i).shape;
-        const Strides expected = contiguous_strides(shape);
-        for (int axis = 0; axis < shape.rank; ++axis) {
-            const auto place = static_cast<std::size_t>(axis);
-            if (shape[axis] != 1 && operand<K>(i).strides[place] != expected[place]) {
-                return false;
-            }
-        }
-    }
-    return true;
-}
-
-template <class K>
-void run_opaque(const Kernel&, const KernelCall& call) noexcept {
-    static_assert(operands_are_contiguous<K>(),
-                  "totograph: an opaque operation reads contiguous tensors; slice or permute after it instead.");
-    using Operation = typename FindOperation<typename K::Operations, K::kernel.custom>::type;
-    [&]<std::size_t... i>(std::index_sequence<i...>) {
-        Operation::run(TensorView<NumberOf<K::kernel.dtype>, ExtentsOf<OutputShape<K>>>(
-                           static_cast<NumberOf<K::kernel.dtype>*>(call.output)),
-                       TensorView<const NumberOf<operand<K>(i).dtype>, ExtentsOf<OperandShape<K, i>>>(
-                           static_cast<const NumberOf<operand<K>(i).dtype>*>(call.operands[i]))...);
-    }
-    (std::make_index_sequence<static_cast<std::size_t>(K::kernel.operand_count)>());
 }
 
 /// Scratch that a kernel needs for each thread.
