@@ -40,6 +40,14 @@ struct Decode {
     }
 };
 
+/// A table of another shape.
+struct Wide {
+    static constexpr void record(Recorder& r) {
+        const Tensor x = r.state("x", {2, 3});
+        r.store(x, x + r.weight("table", {2, 3}));
+    }
+};
+
 /// A file of these tensors. All numbers of one are its place in the list.
 std::string write(const test::ScratchFolder& folder,
                   const std::vector<std::pair<std::string, std::vector<Index>>>& of) {
@@ -86,4 +94,11 @@ TEST_CASE("programs of no family are told of all names that differ, and of a sha
                 [&] { (void)load_weights<Decode>(other); });
     CHECK_NOTHROW((void)load_weights<Decode>(write(folder, {{"table", {3, 2}}, {"head", {2, 2}}, {"more", {1}}}),
                                              {.is_ignored = [](std::string_view name) { return name == "more"; }}));
+}
+
+TEST_CASE("a tensor that programs read as two shapes is an error of theirs, not of the checkpoint") {
+    const test::ScratchFolder folder;
+    const std::string path = write(folder, {{"table", {3, 2}}, {"head", {2, 2}}});
+    check_error(ErrorCode::invalid_argument, {"reads the tensor 'table' as [3, 2] and as [2, 3]", "reshape it"},
+                [&] { (void)load_weights<Decode, Wide>(path); });
 }

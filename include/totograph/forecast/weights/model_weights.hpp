@@ -3,11 +3,13 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <memory>
-#include <set>
 #include <string>
 #include <vector>
 
+#include <totograph/core/error.hpp>
+#include <totograph/core/shape.hpp>
 #include <totograph/exec/finite_weights.hpp>
 #include <totograph/exec/weights.hpp>
 #include <totograph/forecast/family.hpp>
@@ -33,15 +35,25 @@ using WeightsOf = ModelWeights<typename CheckpointOf<Model>::type>;
 
 namespace forecast_detail {
 
-/// Every tensor that programs read, each once.
+/// Every tensor that programs read, each once. Throws `Error` (`invalid_argument`) where they read one as two shapes.
 template <class... Programs>
 std::vector<NamedShape> tensors_of(ModelList<Programs...>) {
-    std::set<std::string> seen;
+    std::map<std::string, Shape> seen;
     std::vector<NamedShape> tensors;
     const auto add = [&](const Graph& graph) {
         for (const Node& node : graph.nodes) {
-            if (node.op == Op::weight && seen.insert(full_name(node)).second) {
-                tensors.push_back({full_name(node), node.shape});
+            if (node.op != Op::weight) {
+                continue;
+            }
+            const auto [known, is_new] = seen.emplace(full_name(node), node.shape);
+            if (is_new) {
+                tensors.push_back({known->first, node.shape});
+            } else if (!(known->second == node.shape)) {
+                throw Error(ErrorCode::invalid_argument,
+                            "The model reads the tensor '" + known->first + "' as " + to_string(known->second) +
+                                " and as " + to_string(node.shape) +
+                                "; a tensor has one shape, that of the checkpoint: reshape it after `weight`, or name "
+                                "another one.");
             }
         }
     };
