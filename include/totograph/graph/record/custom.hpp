@@ -74,6 +74,21 @@ inline constexpr bool computes_in = []<class... Types>(std::type_identity<std::t
     return (std::is_same_v<Types, T> || ...);
 }(std::type_identity<typename TypesOfOperation<Operation>::type>());
 
+/// How many arguments the function of an elementwise operation takes, as executors find out: the fewest that it can be
+/// called with. 0 where it can be called with none of one to three.
+template <class Operation, class T = std::tuple_element_t<0, typename TypesOfOperation<Operation>::type>>
+inline constexpr std::size_t arguments_of = [] {
+    if constexpr (requires { Operation::apply(T()); }) {
+        return 1;
+    } else if constexpr (requires { Operation::apply(T(), T()); }) {
+        return 2;
+    } else if constexpr (requires { Operation::apply(T(), T(), T()); }) {
+        return 3;
+    } else {
+        return 0;
+    }
+}();
+
 template <class Operation, class T>
 constexpr auto scalar_of() -> T (*)(const T*) {
     if constexpr (!computes_in<Operation, T>) {  // NOLINT(bugprone-branch-clone): else it is not instantiated

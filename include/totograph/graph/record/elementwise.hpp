@@ -231,6 +231,9 @@ constexpr Tensor rotate_pairs(Tensor x) {
 /// An elementwise operation of the user (see `CustomOperation`), on tensors of one dtype, which it computes in.
 template <class Operation, std::same_as<Tensor>... More>
 constexpr Tensor apply(Tensor x, More... more) {
+    static_assert(detail::arguments_of<Operation> == 1 + sizeof...(More),
+                  "totograph: an elementwise operation has `template <class T> static T apply(T x, ...)`, which takes "
+                  "one to three arguments: as many as there are tensors that it is applied to.");
     Shape shape = x.shape();
     [[maybe_unused]] const auto extend = [&](Tensor other) {  // unused when there is one argument
         if (shape.rank >= 0) {
