@@ -251,6 +251,23 @@ TEST_CASE("bounds that name nothing, or differ, are refused") {
     CHECK(mistake_of(declared_late).kind == bound_is_unknown);
 }
 
+TEST_CASE("there is one state of bounds, of integers") {
+    const auto mistake = [](const char* name, DType dtype) {
+        return mistake_of([=](Recorder& r) {
+            r.state("request", {2}, DType::i32, {}, StateUse::bounds);
+            r.state(name, {2}, dtype, {}, StateUse::bounds);
+        });
+    };
+    using enum ModelErrorKind;
+    CHECK(mistake("request", DType::i32).kind == none);
+    CHECK(mistake("used", DType::i32).kind == bound_is_unknown);
+    CHECK(mistake("used", DType::i32).message() == "state 'used': it has bounds, and so has the state 'request'");
+    const ModelError of_floats =
+        mistake_of([](Recorder& r) { r.state("used", {2}, DType::f32, {}, StateUse::bounds); });
+    CHECK(of_floats.kind == bound_is_unknown);
+    CHECK(of_floats.message() == "state 'used': bounds of f32, expected i32");
+}
+
 TEST_CASE("attentions and draws whose inputs do not go together are refused") {
     const auto kind = [](auto&& record) { return mistake_of(record).kind; };
     using enum ModelErrorKind;
@@ -407,6 +424,8 @@ TEST_CASE("the name of a weight has a place for its layer, or there is none") {
     CHECK(mistake("layers.{}.scale", -1).kind == weight_name_lacks_its_layer);
     CHECK(mistake("layers.{}.scale", -1).message() == "weight 'layers.{}.scale': no layer is given");
     CHECK(mistake("layers.scale", 2).message() == "weight 'layers.scale': its layer has no place in the name");
+    CHECK(mistake("blocks.{}.layers.{}.scale", 2).message() ==
+          "weight 'blocks.{}.layers.{}.scale': its layer has several places in the name");
 }
 
 TEST_CASE("running moments are of whole groups, of f32, and go on from f64") {

@@ -65,6 +65,13 @@ private:
             bytes += entries[count].bytes();
             ++count;
         }
+        [[nodiscard]] constexpr int count_of_bounds() const {
+            int states = 0;
+            for (std::size_t i = 0; i < count; ++i) {
+                states += entries[i].slot.use == StateUse::bounds ? 1 : 0;
+            }
+            return states;
+        }
         [[nodiscard]] constexpr std::size_t place_of(std::string_view name, int layer) const {
             std::size_t place = 0;
             while (place < count && !(entries[place].slot.layer == layer && entries[place].slot.name == name)) {
@@ -87,6 +94,9 @@ private:
     static_assert(
         table.agrees,
         "totograph: two programs that run together declare a state of one name with different shapes or dtypes.");
+    static_assert(table.count_of_bounds() <= 1,
+                  "totograph: two programs that run together have a state of bounds (StateUse::bounds) each; name one "
+                  "state in both.");
 
 public:
     static constexpr std::size_t count = table.count;

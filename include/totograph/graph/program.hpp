@@ -28,7 +28,15 @@ namespace totograph {
 template <class Model>
 constexpr Graph record(LoopChoices choices = all_iterations) {
     Recorder recorder(choices);
-    Model::record(recorder);
+    if constexpr (requires { Model::record(recorder); }) {
+        Model::record(recorder);
+        recorder.check_effects();
+    } else {
+        static_assert(
+            sizeof(Model) == 0,
+            "totograph: a model is a type with `static constexpr void record(totograph::Recorder&)`, which is "
+            "public; this one has none that can be called so.");
+    }
     return recorder.take_graph();
 }
 
@@ -114,15 +122,18 @@ consteval bool check_recording() {
                   "totograph: a value stored into a state must have the state's shape except along the stored axis.");
     static_assert(kind != cache_overflows,
                   "totograph: a store writes beyond the capacity of its state; give the cache a larger capacity.");
+    static_assert(kind != nothing_is_stored,
+                  "totograph: a model stores what it computes into states (`Recorder::store`), from which it is read; "
+                  "this one stores nothing.");
     static_assert(kind != state_declared_twice,
                   "totograph: one state name is declared with two shapes, dtypes or bounds; use one declaration or two "
                   "names.");
     static_assert(kind != weight_name_lacks_its_layer,
                   "totograph: the name of a weight of a layer has `{}` where the number of the layer goes, and that of "
-                  "no layer has none.");
+                  "no layer has none; in loops within loops, the number counts the layers of all.");
     static_assert(kind != bound_is_unknown,
                   "totograph: a bound is a number from 1 to the extent of the state that is declared with "
-                  "StateUse::bounds.");
+                  "StateUse::bounds. There is one such state, of i32.");
     static_assert(kind != position_is_not_an_integer_state,
                   "totograph: a position must be an i32 tensor with one element, or one for each series.");
     static_assert(kind != too_many_inputs, "totograph: an operation has more inputs than a node can hold.");

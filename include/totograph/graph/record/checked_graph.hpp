@@ -77,6 +77,16 @@ public:
         return true;
     }
 
+    /// Notes a mistake unless something is stored, or given to an opaque operation: all else is dropped.
+    constexpr void check_effects() {
+        for (int id = graph_.size() - 1; id >= 0; --id) {
+            if (!is_pure(graph_[id].op) && graph_[id].op != Op::state) {
+                return;
+            }
+        }
+        fail(ModelErrorKind::nothing_is_stored) << "none of " << Index{graph_.size()} << " nodes is a store";
+    }
+
     /// For `repeat`: begins a loop, and tells how many of its iterations are to be recorded.
     constexpr int begin_loop(int count) {
         if (count < 1) {

@@ -35,6 +35,7 @@ enum class ModelErrorKind {
     moments_shapes_differ,
     store_does_not_fit,
     cache_overflows,
+    nothing_is_stored,
     state_declared_twice,
     weight_name_lacks_its_layer,
     bound_is_unknown,

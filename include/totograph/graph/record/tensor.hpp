@@ -74,16 +74,22 @@ class Recorder : public CheckedGraph {
 public:
     /// @param choices  how many iterations of loops are recorded
     constexpr explicit Recorder(LoopChoices choices = all_iterations) : CheckedGraph(choices) {}
+    /// Tensors are of one recorder: what a copy of it records, the first one has not.
+    Recorder(const Recorder&) = delete;
+    Recorder& operator=(const Recorder&) = delete;
+    constexpr ~Recorder() = default;
 
-    /// A tensor of the checkpoint. In `name`, `{}` stands for `layer`: a name has both or none.
+    /// A tensor of the checkpoint. In `name`, `{}` stands for `layer`: a name has both, once, or none.
     constexpr Tensor weight(std::string_view name, const Shape& shape, LayerIndex layer = {}) {
         Node node = leaf(Op::weight, DType::f32, shape);
         node.name = name;
         set_layer(node, layer);
-        if (const bool has_place = has_layer_place(name); has_place != (layer.number_ >= 0)) {
+        if (const int places = count_layer_places(name); places != (layer.number_ >= 0 ? 1 : 0)) {
             fail(ModelErrorKind::weight_name_lacks_its_layer)
-                << "weight '" << name
-                << "': " << (has_place ? "no layer is given" : "its layer has no place in the name");
+                << "weight '" << name << "': "
+                << (places == 0         ? "its layer has no place in the name"
+                    : layer.number_ < 0 ? "no layer is given"
+                                        : "its layer has several places in the name");
         }
         return add(node);
     }
@@ -114,6 +120,9 @@ public:
         node.bounds = bounds;
         if (bounds != AxisBounds{}) {
             check_bounds(bounds, most_bounds());
+        }
+        if (use == StateUse::bounds) {
+            check_state_of_bounds(name, dtype);
         }
         for (const int id : states_) {
             Node& known = this->node(id);
@@ -308,14 +317,27 @@ public:
     }
 
 private:
-    /// Whether `{}` is in a name. Not `find`, which costs a compiler more.
-    static constexpr bool has_layer_place(std::string_view name) {
+    /// How often `{}` is in a name. Not `find`, which costs a compiler more.
+    static constexpr int count_layer_places(std::string_view name) {
+        int count = 0;
         for (std::size_t i = 1; i < name.size(); ++i) {
-            if (name[i] == '}' && name[i - 1] == '{') {
-                return true;
+            count += name[i] == '}' && name[i - 1] == '{' ? 1 : 0;
+        }
+        return count;
+    }
+
+    /// Notes a mistake where a state of bounds has another dtype than these, or another state has them.
+    constexpr void check_state_of_bounds(std::string_view name, DType dtype) {
+        if (dtype != DType::i32) {
+            fail(ModelErrorKind::bound_is_unknown)
+                << "state '" << name << "': bounds of " << totograph::name(dtype) << ", expected i32";
+        }
+        for (const int id : states_) {
+            if (node(id).use == StateUse::bounds && node(id).name != name) {
+                fail(ModelErrorKind::bound_is_unknown)
+                    << "state '" << name << "': it has bounds, and so has the state '" << node(id).name << "'";
             }
         }
-        return false;
     }
 
     constexpr void check_bounds(const AxisBounds& bounds, Index most) {
