@@ -51,6 +51,8 @@ struct Extremes {
         r.tap("out minimum", minimum(a, b));
         r.tap("out at least 0", maximum(a, 0.0));
         r.tap("out softplus", softplus(a));
+        r.tap("out root", sqrt(a));
+        r.tap("out one over root", rsqrt(a));
     }
 };
 
@@ -77,6 +79,10 @@ void check_extremes() {
                 CHECK(is(state_of<Real>(executor, "out minimum")[i], one_is_nan ? nan : a < b ? a : b));
                 CHECK(is(state_of<Real>(executor, "out at least 0")[i], std::isnan(a) ? nan : a > 0 ? a : 0));
                 CHECK(std::isnan(state_of<Real>(executor, "out softplus")[i]) == std::isnan(a));
+                if (a != 2.5) {
+                    CHECK(is(state_of<Real>(executor, "out root")[i], std::sqrt(a)));
+                    CHECK(is(state_of<Real>(executor, "out one over root")[i], 1 / std::sqrt(a)));
+                }
             }
         });
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <limits>
+
 #include <totograph/exec/cpu/simd.hpp>
 
 namespace totograph::cpu {
@@ -9,6 +11,8 @@ inline namespace TOTOGRAPH_SIMD_NAMESPACE {
 /// A packet with the operators of a number, so that an elementwise operation is written once for `float` and for this.
 /// Comparisons give 1 and 0 in each lane.
 struct Vector {
+    static constexpr float infinity = std::numeric_limits<float>::infinity();
+
     Packet lanes;
 
     Vector() : lanes(zero_packet()) {}
@@ -69,7 +73,11 @@ struct Vector {
         q = q * z + Vector(1.0F);
         return max(min(x * p / q, Vector(1.0F)), Vector(-1.0F));
     }
-    friend Vector sqrt(Vector a) { return Eigen::internal::psqrt(a.lanes); }
+    /// Eigen's is made of an estimate of 1 / sqrt(a) on some targets, and there NaN for infinity.
+    friend Vector sqrt(Vector a) {
+        const Packet is_infinite = Eigen::internal::pcmp_eq(a.lanes, broadcast_packet(infinity));
+        return Eigen::internal::pselect(is_infinite, a.lanes, Eigen::internal::psqrt(a.lanes));
+    }
 
     /// 1 where a < b, else 0; NaN compares false.
     friend Vector less(Vector a, Vector b) {
