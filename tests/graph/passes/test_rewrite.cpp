@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cstddef>
+#include <string_view>
 #include <vector>
 
 #include <doctest/doctest.h>
@@ -41,17 +42,28 @@ const Node& only(const Graph& graph, Op op) {
     return graph.nodes.front();
 }
 
+/// It looks at what it is given.
+struct Probe {
+    static constexpr std::string_view name = "probe";
+    static constexpr Shape shape(Shape input) { return input; }
+    template <class Output, class Input>
+    static void run(Output, Input) noexcept {}
+};
+
 }  // namespace
 
-TEST_CASE("nodes that nothing depends on are dropped, states are not") {
+TEST_CASE("nodes that nothing depends on are dropped, states and opaque operations are not") {
     const Graph graph = rewritten(
         [](Recorder& r) {
             const Tensor x = r.state("x", {4});
             [[maybe_unused]] const Tensor unused = exp(x * 2.0);
             r.state("never read", {3});
+            opaque<Probe>(log(x));
             keep(r, x + 1.0);
         },
         Passes::none());
+    CHECK(count_nodes(graph, Op::opaque) == 1);
+    CHECK(count_nodes(graph, Op::log) == 1);
     CHECK(count_nodes(graph, Op::exp) == 0);
     CHECK(count_nodes(graph, Op::multiply) == 0);
     CHECK(count_nodes(graph, Op::state) == 3);

@@ -263,14 +263,15 @@ constexpr int emit_composed(Rewriter& rewriter, Passes passes, const ComposableP
     return shape == flat ? result : rewriter.emit(Op::reshape, DType::f32, shape, {result});
 }
 
-/// For each node, whether an effect depends on it. States stay: the caller may write to one that is never read.
+/// For each node, whether it is an effect, or one depends on it. States stay: the caller may write to one that is never
+/// read.
 constexpr List<char> find_live_nodes(const Graph& graph) {
     List<char> live(graph.nodes.size(), 0);
     char* const is_live = live.data();
     const Node* const nodes = graph.nodes.data();
     for (int id = graph.size() - 1; id >= 0; --id) {
         const Node& node = nodes[id];
-        is_live[id] = is_live[id] != 0 || node.op == Op::store || node.op == Op::state ? 1 : 0;
+        is_live[id] = is_live[id] != 0 || !is_pure(node.op) ? 1 : 0;
         for (int i = 0; is_live[id] != 0 && i < node.input_count; ++i) {
             is_live[node.inputs.items[i]] = 1;
         }
