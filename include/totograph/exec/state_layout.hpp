@@ -10,11 +10,24 @@
 #include <totograph/core/arena.hpp>
 #include <totograph/core/dtype.hpp>
 #include <totograph/core/shape.hpp>
+#include <totograph/graph/graph.hpp>
 #include <totograph/graph/loop.hpp>
 #include <totograph/graph/loops.hpp>
+#include <totograph/graph/op.hpp>
 #include <totograph/graph/plan/tables.hpp>
 
 namespace totograph {
+
+/// Whether a graph stores into a state of this name, be it of a layer or of none.
+template <class AnyGraph>
+constexpr bool stores_into(const AnyGraph& graph, std::string_view name) {
+    for (const Node& node : graph.nodes) {
+        if (node.op == Op::store && graph.input(node, 0).name == name) {
+            return true;
+        }
+    }
+    return false;
+}
 
 /// Programs that share their states: a state of one name is one buffer for all of them.
 template <class... Programs>
@@ -118,6 +131,9 @@ public:
 
     /// Whether there is a state of a name.
     static constexpr bool has(std::string_view name, int layer = -1) { return place_of(name, layer) < count; }
+
+    /// Whether one of the programs stores into a state of this name.
+    static constexpr bool is_stored(std::string_view name) { return (stores_into(Programs::graph, name) || ...); }
 
     /// The state of a name, or null.
     static constexpr const Entry* find(std::string_view name, int layer = -1) {

@@ -111,6 +111,9 @@ consteval bool check_states() {
         Layout::has(states::forecast),
         "totograph: a program of a family declares the state `forecast`, f32 [batch, values, variates, steps, "
         "patch_size] (forecast/states.hpp).");
+    static_assert(!Layout::has(states::forecast) || Layout::is_stored(states::forecast),
+                  "totograph: a program of a family stores its result into the state `forecast`; none of this family's "
+                  "does, and forecasts would be zeros.");
     static_assert(!sizes.known_future || Layout::has(states::future),
                   "totograph: no program of this family reads a known future (the state `future`), so its buckets have "
                   "exogenous = 0; exogenous variates without a known future need none.");

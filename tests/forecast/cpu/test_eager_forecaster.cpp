@@ -51,6 +51,15 @@ struct DeclaresNoResult {
     }
 };
 
+struct StoresNoResult {
+    template <Bucket>
+    static constexpr void record(Recorder& r) {
+        const Tensor x = r.state(states::series, context);
+        (void)r.state(states::forecast, result);
+        r.store(x, x * 2.0);
+    }
+};
+
 struct AddsWhatDoesNotFit {
     template <Bucket>
     static constexpr void record(Recorder& r) {
@@ -99,6 +108,8 @@ TEST_CASE("an eager forecaster refuses states of other shapes and dtypes than ar
                 [] { (void)eager<Declares<context, result, DType::i32>>(); });
     check_error(ErrorCode::invalid_argument, {"No program", "the state 'forecast', f32 [1, 3, 2, 3, 1]"},
                 [] { (void)eager<DeclaresNoResult>(); });
+    check_error(ErrorCode::invalid_argument, {"No program of this family stores into the state 'forecast'"},
+                [] { (void)eager<StoresNoResult>(); });
 }
 
 TEST_CASE("an eager forecaster refuses a program with a mistake") {

@@ -18,6 +18,7 @@
 #include <totograph/exec/cpu/evaluate/bound_graph.hpp>
 #include <totograph/exec/cpu/evaluate/opaque_functions.hpp>
 #include <totograph/exec/shared_states.hpp>
+#include <totograph/exec/state_layout.hpp>
 #include <totograph/exec/weights.hpp>
 #include <totograph/forecast/bucket.hpp>
 #include <totograph/forecast/check_states.hpp>
@@ -59,7 +60,8 @@ inline void require_recorded(const ModelError& error) {
 }
 
 /// Throws `Error` unless graphs declare the states of a forecast as `check_states` wants them.
-inline void require_states(const SharedStates& states, const ForecastSizes& sizes, bool imputes) {
+inline void require_states(std::span<const Graph> graphs, const SharedStates& states, const ForecastSizes& sizes,
+                           bool imputes) {
     const auto fail = [](const std::string& what) {
         throw Error(ErrorCode::invalid_argument, what + "; forecast/states.hpp lists the states of a forecast.");
     };
@@ -78,6 +80,10 @@ inline void require_states(const SharedStates& states, const ForecastSizes& size
             fail("The state '" + std::string(listed.name) + "' is declared as " +
                  form(entry->node.dtype, entry->node.shape) + ", expected " + expected);
         }
+    }
+    if (std::none_of(graphs.begin(), graphs.end(),
+                     [](const Graph& graph) { return stores_into(graph, totograph::states::forecast); })) {
+        fail("No program of this family stores into the state 'forecast'");
     }
 }
 
@@ -117,7 +123,7 @@ public:
           states_(recorded_.graphs),
           memory_(states_.bytes()),
           result_(recorded_.plan.result_size()) {
-        forecast_detail::require_states(states_, recorded_.plan.sizes, recorded_.plan.imputes());
+        forecast_detail::require_states(recorded_.graphs, states_, recorded_.plan.sizes, recorded_.plan.imputes());
         const auto memory_of = [this](const Node& node) { return state(node.name, node.layer); };
         for (std::size_t i = 0; i < recorded_.graphs.size(); ++i) {
             bound_.emplace_back(GraphView{recorded_.graphs[i].nodes}, weights, memory_of, recorded_.opaque[i]);
