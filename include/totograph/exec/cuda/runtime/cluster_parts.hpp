@@ -4,13 +4,13 @@
 #include <bit>
 #include <cstdint>
 
-// What the blocks of a cluster that share an item of a step found, on its way to the first of them. Each number is
-// stored where it is wanted, and its bytes count at a barrier there: a barrier of the cluster that says what was stored
-// would wait for all that its threads have asked memory for.
+// What the blocks of a cluster that share an item of a step found, on its way to the first of them, or of shares of an
+// item to one each. Each number is stored where it is wanted, and its bytes count at a barrier there: a barrier of the
+// cluster that says what was stored would wait for all that its threads have asked memory for.
 
 namespace totograph::cuda {
 
-/// @tparam Partial  what a block found, of numbers of 32 bits
+/// @tparam Partial  what a block found, of numbers of 32 bits or pairs of them
 /// @tparam parts    blocks of the cluster; each has one item
 template <class Partial, int parts>
 class ClusterParts {
@@ -45,25 +45,29 @@ public:
         asm volatile("barrier.cluster.wait.aligned;" ::: "memory");
 #endif
     }
-    /// The place of what block `part` found. Others than the first one may only give it to `store`.
+    /// The place of what block `part` found. Blocks for which nothing is stored may only give it to `store`.
     static __device__ __forceinline__ Partial& place_of(int part) {
         return shared().of_blocks[part];
     }
-    /// Stores a number where the first block has `place`. Each one is stored once.
+    /// Stores a number, or a pair, where block `to` has `place`. Each one is stored once.
     template <class Number>
-    static __device__ __forceinline__ void store(Number& place, Number value) {
-        static_assert(sizeof(Number) == sizeof(std::uint32_t));
+    static __device__ __forceinline__ void store(Number& place, Number value, int to = 0) {
+        static_assert(sizeof(Number) == sizeof(std::uint32_t) || sizeof(Number) == sizeof(std::uint64_t));
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
-        asm volatile(
-            "{\n.reg .b32 there;\n.reg .b32 counts;\nmapa.shared::cluster.u32 there, %0, 0;\n"
-            "mapa.shared::cluster.u32 counts, %1, 0;\n"
-            "st.async.shared::cluster.mbarrier::complete_tx::bytes.b32 [there], %2, [counts];\n}\n" ::"r"(
-                address_of(place)),
-            "r"(address_of(shared().arrived)), "r"(std::bit_cast<std::uint32_t>(value))
-            : "memory");
+        const std::uint32_t there = address_in(to, place);
+        const std::uint32_t counts = address_in(to, shared().arrived);
+        if constexpr (sizeof(Number) == sizeof(std::uint32_t)) {
+            asm volatile("st.async.shared::cluster.mbarrier::complete_tx::bytes.b32 [%0], %1, [%2];" ::"r"(there),
+                         "r"(std::bit_cast<std::uint32_t>(value)), "r"(counts)
+                         : "memory");
+        } else {
+            asm volatile("st.async.shared::cluster.mbarrier::complete_tx::bytes.b64 [%0], %1, [%2];" ::"r"(there),
+                         "l"(std::bit_cast<std::uint64_t>(value)), "r"(counts)
+                         : "memory");
+        }
 #endif
     }
-    /// In the first block: waits until all that the blocks found is here.
+    /// In a block for which something is stored: waits until all that the blocks found is here.
     static __device__ __forceinline__ const Partial (&wait_for_all())[parts] {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
         asm volatile(
@@ -79,6 +83,15 @@ private:
     template <class T>
     static __device__ __forceinline__ std::uint32_t address_of(T& in_shared) {
         return static_cast<std::uint32_t>(__cvta_generic_to_shared(&in_shared));
+    }
+    /// Where block `block` has it.
+    template <class T>
+    static __device__ __forceinline__ std::uint32_t address_in(int block, T& in_shared) {
+        std::uint32_t there = 0;
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+        asm("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(there) : "r"(address_of(in_shared)), "r"(block));
+#endif
+        return there;
     }
 };
 
