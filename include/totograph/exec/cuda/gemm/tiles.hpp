@@ -23,6 +23,13 @@ constexpr int bytes_of(MmaOperand operand) {
 struct SkinnyTile {
     static constexpr int m = 16;
     static constexpr int n = 8;
+    /// Warps of a block: they share k.
+    static constexpr int warps = 8;
+    /// Registers of a thread for weights, inputs and accumulators: it has 255, of which addresses, the chain and what
+    /// is between take some.
+    static constexpr int most_registers = 216;
+    /// Registers for eight weights of 20 bits.
+    static constexpr int tf32_registers = 5;
     /// k is a multiple of it: in bf16 and f32 what a lane takes at a time, in tf32 half of it.
     static constexpr int k_unit(bool is_bf16) { return is_bf16 ? 8 : 4; }
     /// Registers of a thread hold the weights of so much of k: of a pair of GEMMs, which has twice the weights, and of

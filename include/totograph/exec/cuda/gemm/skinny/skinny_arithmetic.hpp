@@ -39,6 +39,7 @@ __device__ __forceinline__ std::uint32_t for_tensor_cores(std::uint32_t rounded)
 
 /// Eight weights of a lane as a `Tf32Tile` has them.
 struct Tf32Words {
+    static constexpr int registers = SkinnyTile::tf32_registers;
     uint4 high;
     std::uint32_t low;
 };

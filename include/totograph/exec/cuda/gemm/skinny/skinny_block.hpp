@@ -30,7 +30,9 @@ struct NoReduction {};
 /// @tparam weights     a bit for each operand of its chain that is a weight, which nothing in a graph writes
 /// @tparam leaves      whether it stores its result as bf16, too
 /// @tparam arithmetic  how it multiplies
-template <class KernelType, class InputType, int scale, unsigned weights, bool leaves, Precision arithmetic>
+/// @tparam sharers     blocks of a cluster that share k; 1 where each block has all of it
+template <class KernelType, class InputType, int scale, unsigned weights, bool leaves, Precision arithmetic,
+          int sharers = 1>
 struct SkinnyMember {
     using K = KernelType;
     using Input = InputType;
@@ -40,6 +42,7 @@ struct SkinnyMember {
     static constexpr unsigned weight_operands = weights;
     static constexpr unsigned scale_bit = scale < 0 ? 0U : 1U << scale;
     static constexpr bool leaves_bf16 = leaves;
+    static constexpr int parts = sharers;
 };
 
 namespace skinny_detail {

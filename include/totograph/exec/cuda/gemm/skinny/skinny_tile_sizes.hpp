@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include <totograph/exec/cuda/gemm/skinny/skinny_block.hpp>
+#include <totograph/exec/cuda/gemm/tiles.hpp>
 #include <totograph/exec/cuda/kernels/blocks.hpp>
 #include <totograph/exec/cuda/kernels/elementwise.hpp>
 #include <totograph/exec/cuda/runtime/device_traits.hpp>
@@ -15,13 +16,32 @@
 
 namespace totograph::cuda {
 
+/// What of some results a thread finishes: the same columns of several rows.
+/// @tparam neighbours  that it finishes at once
+/// @tparam columns     of the results
+template <int neighbours, int columns, int rows>
+struct SkinnyResults {
+    static constexpr int lanes = neighbours;
+    static constexpr int threads_per_row = columns / lanes;
+    static constexpr int rows_at_once = block_threads / threads_per_row;
+    static constexpr int rows_per_thread = (rows + rows_at_once - 1) / rows_at_once;
+
+    int column = static_cast<int>(threadIdx.x) % threads_per_row * lanes;
+    int first_row = static_cast<int>(threadIdx.x) / threads_per_row;
+
+    __device__ __forceinline__ int row(int i) const { return first_row + i * rows_at_once; }
+    __device__ __forceinline__ bool exists(int i) const {
+        return static_cast<int>(threadIdx.x) < rows_at_once * threads_per_row && row(i) < rows;
+    }
+};
+
 /// How a block computes `groups` times `skinny_n` columns of more than `skinny_m` rows at a time, `turns` times, and
 /// its shared memory.
 template <class Member, int groups, int turns>
 struct SkinnyTiles {
     using K = typename Member::K;
     using Chunks = skinny_detail::Chunks<Member>;
-    static constexpr int warps = Chunks::warps;
+    static constexpr int warps = Chunks::warps_of_block;
     static constexpr int tiles = static_cast<int>((K::kernel.rows() + skinny_m - 1) / skinny_m);
     static constexpr int rows = tiles * skinny_m;
     static constexpr int factors = K::kernel.accumulators;
@@ -30,14 +50,11 @@ struct SkinnyTiles {
     /// banks.
     static constexpr int stride = groups % 2 == 1 ? columns : columns + skinny_n;
 
-    /// Neighbours that a thread finishes, and of how many rows.
+    /// Neighbours that a thread finishes, and what of the columns that a block computes at a time.
     static constexpr int lanes = lanes_of<K>(false, 2);
-    static constexpr int threads_per_row = columns / lanes;
-    static constexpr int rows_at_once = block_threads / threads_per_row;
-    static constexpr int rows_per_thread = (static_cast<int>(K::kernel.rows()) + rows_at_once - 1) / rows_at_once;
+    using Results = SkinnyResults<lanes, columns, static_cast<int>(K::kernel.rows())>;
 
-    /// Registers of a thread: it has 255, of which addresses, the chain and what is between take some.
-    static constexpr int most_registers = 216;
+    static constexpr int most_registers = SkinnyTile::most_registers;
     /// For weights and accumulators.
     static constexpr int weight_registers =
         groups * factors * (skinny_detail::word_registers<Member> * Chunks::per_warp + 4 * tiles) +

@@ -7,6 +7,7 @@
 
 #include <totograph/core/shape.hpp>
 #include <totograph/exec/cuda/gemm/skinny/skinny_block.hpp>
+#include <totograph/exec/cuda/gemm/skinny/skinny_products.hpp>
 #include <totograph/exec/cuda/gemm/skinny/skinny_tile_sizes.hpp>
 #include <totograph/exec/cuda/kernels/chain.hpp>
 #include <totograph/exec/cuda/kernels/elementwise.hpp>
@@ -29,52 +30,27 @@ class SkinnyTilesBlock {
     using Input = typename Member::Input;
     using Tiles = SkinnyTiles<Member, groups, turns>;
     using Turn = typename Tiles::Turn;
-    using Weights = skinny_detail::Weights<Member, groups>;
-    using WeightPlaces = skinny_detail::WeightPlaces<Member>;
-    using Words = typename Member::Arithmetic::Words;
-    using Chunks = skinny_detail::Chunks<Member>;
-    using Arithmetic = typename Member::Arithmetic;
-    using InputPack = skinny_detail::InputPack<Member>;
-    using ThreadPlace = skinny_detail::ThreadPlace;
-    static constexpr int warps = Chunks::warps;
-    static constexpr int tiles = Tiles::tiles;
-    static constexpr int factors = Tiles::factors;
-    static constexpr auto rows = static_cast<int>(K::kernel.rows());
-    static constexpr auto columns = static_cast<int>(K::kernel.columns());
+    using Results = typename Tiles::Results;
     static constexpr bool has_reduction = !std::is_same_v<Reduction, NoReduction>;
+    using Products = SkinnyProducts<Member, has_reduction, groups, turns>;
+    using WeightPlaces = skinny_detail::WeightPlaces<Member>;
+    static constexpr auto columns = static_cast<int>(K::kernel.columns());
 
     static constexpr int lanes = Tiles::lanes;
-    static constexpr int rows_per_thread = Tiles::rows_per_thread;
+    static constexpr int rows_per_thread = Results::rows_per_thread;
     using Values = ChainValues<Source, lanes>;
-    using Positions = std::conditional_t<K::has_positions, ReportedAtEnd, NoPositions>;
-
-    /// The inputs of a chunk, those that are kept, the accumulators, and the sums of squares of a thread.
-    using Inputs = InputPack[tiles][2];
-    using Kept = skinny_detail::KeptPack<Member>[Chunks::per_warp][tiles][2];
-    using Accumulators = float[factors][groups][tiles][4];
-    using Squares = float[tiles][2];
-
-    /// What of the results a thread finishes: the same columns of several rows.
-    struct Results {
-        int column = static_cast<int>(threadIdx.x) % Tiles::threads_per_row * lanes;
-        int first_row = static_cast<int>(threadIdx.x) / Tiles::threads_per_row;
-
-        __device__ __forceinline__ int row(int i) const { return first_row + i * Tiles::rows_at_once; }
-        __device__ __forceinline__ bool exists(int i) const {
-            return static_cast<int>(threadIdx.x) < Tiles::rows_at_once * Tiles::threads_per_row && row(i) < rows;
-        }
-    };
+    using Positions = skinny_detail::TilePositions<K>;
 
 public:
     /// @param stored  where the launch behind reads its input as bf16
     static __device__ void run(const KernelCall& call, const KernelCall& norm_call, BFloat16* stored, int block,
                                std::byte* memory) {
         auto& shared = *reinterpret_cast<Tiles*>(memory);
-        const ThreadPlace thread;
+        const skinny_detail::ThreadPlace thread;
         int first_column = block * turns * Tiles::columns;
 
         // Before the kernel before has ended: weights alone.
-        Weights weights;
+        skinny_detail::Weights<Member, groups> weights;
         const void* last =
             skinny_detail::load_weights<Member, groups>(WeightPlaces(call, thread, first_column), thread, weights);
 
@@ -84,27 +60,20 @@ public:
         const Results results;
         auto* const out = call.output.get<Output<K>>(Positions());
         const auto* const input = call.input.get<Input>(Positions());
-        Squares square = {};
-        [[maybe_unused]] Kept kept;
-        if constexpr (Tiles::keeps_inputs) {
-            keep_inputs(input, thread, kept, square);
-        }
+        typename Products::Squares square = {};
+        [[maybe_unused]] typename Products::Kept kept;
+        Products::begin(input, thread, kept, square);
 #pragma unroll 1
         for (int turn = 0; turn < turns; ++turn) {
             const int next_column = first_column + Tiles::columns;
             const bool goes_on = turn + 1 < turns && next_column < columns;
             Turn& found = shared.turn[turn % 2];
             Values values[rows_per_thread];
-            load_chain_operands(call, results, first_column, values);
-            Accumulators accumulators = {};
+            skinny_detail::load_chain_operands<Member>(call, results, first_column, values);
+            typename Products::Accumulators accumulators = {};
             const WeightPlaces next(call, thread, next_column);
-            if constexpr (Tiles::keeps_inputs) {
-                multiply_kept(kept, thread, next, goes_on, weights, accumulators);
-            } else {
-                clear(square);
-                multiply(input, thread, next, goes_on, weights, accumulators, square);
-            }
-            store_partial(accumulators, square, thread, found);
+            Products::multiply(input, kept, thread, next, goes_on, weights, accumulators, square);
+            Products::store_partial(accumulators, square, thread, found);
             __syncthreads();
 
 #pragma unroll
@@ -125,216 +94,17 @@ public:
     }
 
 private:
-    static __device__ __forceinline__ auto place_at(int row, int column) {
-        return place_of<K, IterationOf<K>>(static_cast<Offset<K>>(row) * columns + column);
-    }
-
-    /// Asks for what the chain reads, on its way while the GEMM is computed. A thread that has no row of its own reads
-    /// that of the last one: a branch here would have the compiler ask for inputs one after the other.
-    static __device__ __forceinline__ void load_chain_operands(const KernelCall& call, const Results& results,
-                                                               int first_column, Values (&values)[rows_per_thread]) {
-        constexpr unsigned which = ~Member::scale_bit;
-        const OperandPointers<Source, which> pointers(call, Positions());
-#pragma unroll
-        for (int i = 0; i < rows_per_thread; ++i) {
-            const int row = min(results.row(i), rows - 1);
-            load_operands<K, Source, lanes, which>(pointers, place_at(row, first_column + results.column), values[i]);
-        }
-    }
-
-    /// Adds up the products of a warp's chunks. Where the block `goes_on`, the weights of its next turn are asked for
-    /// in the place of those that were multiplied.
-    static __device__ __forceinline__ void multiply(const Input* input, const ThreadPlace& thread,
-                                                    const WeightPlaces& next, bool goes_on, Weights& weights,
-                                                    Accumulators& accumulators, Squares& square) {
-        constexpr int together = Tiles::chunks_together;
-        Inputs x[together];
-        load_chunks<together>(input, thread, 0, x);
-#pragma unroll
-        for (int j = 0; j < Chunks::per_warp; ++j) {
-            if (!Chunks::exists(j, thread)) {
-                break;
-            }
-            Inputs& inputs = x[j % together];
-#pragma unroll
-            for (int tile = 0; tile < tiles; ++tile) {
-                if constexpr (has_reduction) {
-                    add_squares(inputs[tile], square[tile]);
-                }
-                multiply_tile(inputs[tile], weights[j], tile, accumulators);
-            }
-            if (j + together < Chunks::per_warp) {
-                load_inputs(input, thread, j + together, inputs);
-            }
-            if constexpr (turns > 1) {
-                load_next_weights(next, goes_on, thread, j, weights[j]);
-            }
-        }
-    }
-
-    /// The same of inputs that were kept.
-    static __device__ __forceinline__ void multiply_kept(const Kept& kept, const ThreadPlace& thread,
-                                                         const WeightPlaces& next, bool goes_on, Weights& weights,
-                                                         Accumulators& accumulators) {
-#pragma unroll
-        for (int j = 0; j < Chunks::per_warp; ++j) {
-            if (!Chunks::exists(j, thread)) {
-                break;
-            }
-#pragma unroll
-            for (int tile = 0; tile < tiles; ++tile) {
-                multiply_tile(kept[j][tile], weights[j], tile, accumulators);
-            }
-            load_next_weights(next, goes_on, thread, j, weights[j]);
-        }
-    }
-
-    /// Reads all inputs of a warp.
-    static __device__ __forceinline__ void keep_inputs(const Input* input, const ThreadPlace& thread, Kept& kept,
-                                                       Squares& square) {
-        constexpr int together = Tiles::chunks_to_keep_together;
-#pragma unroll
-        for (int first = 0; first < Chunks::per_warp; first += together) {
-            Inputs x[together];
-            load_chunks<together>(input, thread, first, x);
-#pragma unroll
-            for (int j = first; j < first + together && j < Chunks::per_warp; ++j) {
-#pragma unroll
-                for (int tile = 0; tile < tiles; ++tile) {
-                    if constexpr (has_reduction) {
-                        add_squares(x[j - first][tile], square[tile]);
-                    }
-                    kept[j][tile][0] = Arithmetic::kept(x[j - first][tile][0]);
-                    kept[j][tile][1] = Arithmetic::kept(x[j - first][tile][1]);
-                }
-            }
-        }
-    }
-
-    /// Asks for the inputs of chunks that follow each other.
-    template <int together>
-    static __device__ __forceinline__ void load_chunks(const Input* input, const ThreadPlace& thread, int first,
-                                                       Inputs (&x)[together]) {
-#pragma unroll
-        for (int i = 0; i < together; ++i) {
-            if (first + i < Chunks::per_warp) {
-                load_inputs(input, thread, first + i, x[i]);
-            }
-        }
-        if constexpr (together > 1) {
-            // No load moves behind this: else the compiler waits for the first ones before it asks for the others.
-            __syncwarp();
-        }
-    }
-
-    static __device__ __forceinline__ void load_next_weights(const WeightPlaces& next, bool goes_on,
-                                                             const ThreadPlace& thread, int j,
-                                                             Words (&weights)[factors][groups]) {
-        const bool exist = goes_on && WeightPlaces::exist(j, thread);
-        const std::uint64_t policy = skinny_detail::weights_policy();
-#pragma unroll
-        for (int a = 0; a < factors; ++a) {
-#pragma unroll
-            for (int group = 0; group < groups; ++group) {
-                next.load_if(exist, j, skinny_detail::columns_to<Member>(a, group), policy, weights[a][group]);
-            }
-        }
-    }
-
-    /// Asks for the inputs of the warp's `j`th chunk.
-    static __device__ __forceinline__ void load_inputs(const Input* input, const ThreadPlace& thread, int j,
-                                                       Inputs& x) {
-#pragma unroll
-        for (int tile = 0; tile < tiles; ++tile) {
-#pragma unroll
-            for (int half = 0; half < 2; ++half) {
-                x[tile][half] = skinny_detail::load_input<Member>(input, thread, tile * skinny_m + half * 8, j);
-            }
-        }
-    }
-
-    static __device__ __forceinline__ void clear(Squares& square) {
-#pragma unroll
-        for (int tile = 0; tile < tiles; ++tile) {
-            square[tile][0] = 0;
-            square[tile][1] = 0;
-        }
-    }
-
-    static __device__ __forceinline__ void add_squares(const InputPack (&x)[2], float (&square)[2]) {
-#pragma unroll
-        for (int half = 0; half < 2; ++half) {
-            float sum[1] = {square[half]};
-            skinny_detail::add_squares(x[half], sum);
-            square[half] = sum[0];
-        }
-    }
-
-    template <class Element>
-    static __device__ __forceinline__ void multiply_tile(const Pack<Element, Chunks::lane_k> (&x)[2],
-                                                         const Words (&weights)[factors][groups], int tile,
-                                                         Accumulators& accumulators) {
-        const skinny_detail::RowsOfChunk<Arithmetic, true, Element> rows_of_tile(x[0], x[1]);
-#pragma unroll
-        for (int a = 0; a < factors; ++a) {
-#pragma unroll
-            for (int group = 0; group < groups; ++group) {
-                skinny_detail::multiply_chunk<Arithmetic>(accumulators[a][group][tile], rows_of_tile.of,
-                                                          weights[a][group]);
-            }
-        }
-    }
-
-    /// Puts what a warp found into shared memory.
-    static __device__ __forceinline__ void store_partial(const Accumulators& accumulators, const Squares& square,
-                                                         const ThreadPlace& thread, Turn& shared) {
-#pragma unroll
-        for (int tile = 0; tile < tiles; ++tile) {
-#pragma unroll
-            for (int half = 0; half < 2; ++half) {
-                const int row = tile * skinny_m + half * 8 + thread.row;
-#pragma unroll
-                for (int a = 0; a < factors; ++a) {
-#pragma unroll
-                    for (int group = 0; group < groups; ++group) {
-                        const float* const from = &accumulators[a][group][tile][half * 2];
-                        auto* const to =
-                            &shared.accumulators[thread.warp][a][row][group * skinny_n + thread.quarter * 2];
-                        *reinterpret_cast<float2*>(to) = {from[0], from[1]};
-                    }
-                }
-                if constexpr (has_reduction) {
-                    const float total = sum_of_group<4>(square[tile][half]);
-                    if (thread.quarter == 0) {
-                        shared.squares[thread.warp][row] = total;
-                    }
-                }
-            }
-        }
-    }
-
     /// Makes the `i`th result of a thread.
     static __device__ __forceinline__ void finish(const KernelCall& norm_call, const Results& results, int i,
                                                   int first_column, Values& values, const Turn& shared, Output<K>* out,
                                                   BFloat16* stored) {
         const int row = results.row(i);
-        const auto total_of = [&](int factor) {
-            Pack<float, lanes> parts[warps];
-#pragma unroll
-            for (int other = 0; other < warps; ++other) {
-                parts[other] = load_pack<1, lanes, true>(&shared.accumulators[other][factor][row][results.column]);
-            }
-            Pack<float, lanes> total;
-#pragma unroll
-            for (int lane = 0; lane < lanes; ++lane) {
-                total.lane[lane] = skinny_detail::tree_sum<warps>([&](int other) { return parts[other].lane[lane]; });
-            }
-            return total;
-        };
+        const auto total_of = [&](int factor) { return Products::sum_of_warps(shared, factor, row, results.column); };
         const auto result = skinny_detail::run_epilogue<Member, Reduction, lanes>(norm_call, Positions(), values, row,
                                                                                   total_of, shared.squares);
         const int column = first_column + results.column;
-        skinny_detail::store_result<Member>(result, out, place_at(row, column), row, column, stored);
+        skinny_detail::store_result<Member>(result, out, skinny_detail::place_in_result<K>(row, column), row, column,
+                                            stored);
     }
 };
 

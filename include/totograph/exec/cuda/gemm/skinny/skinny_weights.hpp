@@ -25,23 +25,35 @@ inline constexpr int skinny_n = SkinnyTile::n;
 
 namespace skinny_detail {
 
-/// A thread's place in a block, and in tensor core instructions: a lane is `4 row + quarter`.
+/// A thread's place among those that share k, and in tensor core instructions: a lane is `4 row + quarter`.
 struct ThreadPlace {
-    int warp = static_cast<int>(threadIdx.x) / warp_size;
+    int warp = static_cast<int>(threadIdx.x) / warp_size;  ///< Of those of a block.
     int lane = static_cast<int>(threadIdx.x) % warp_size;
     int row = lane / 4;
     int quarter = lane % 4;
 };
 
-/// How the warps of a block share k: each has every so manieth chunk, which is what the four lanes of a column take at
-/// a time. Of the last chunk, there may be some quarters only: each is what one lane has, the last one maybe half of
-/// it.
+/// The same where the blocks of a cluster share k: a warp of each, then the next warp of each. So all blocks have about
+/// as much of k.
+/// @param part  the place of the block in its cluster, of `parts`
+template <int parts>
+__device__ __forceinline__ ThreadPlace place_in_cluster(int part) {
+    ThreadPlace thread;
+    thread.warp = thread.warp * parts + part;
+    return thread;
+}
+
+/// How warps share k, those of a block, or of all blocks of a cluster: each has every so manieth chunk, which is what
+/// the four lanes of a column take at a time. Of the last chunk, there may be some quarters only: each is what one lane
+/// has, the last one maybe half of it.
 template <class Member>
 struct Chunks {
     static constexpr int lane_k = Member::Arithmetic::lane_k;
     static constexpr int k = 4 * lane_k;
     static constexpr auto all_k = static_cast<int>(Member::K::kernel.k);
-    static constexpr int warps = block_threads / warp_size;
+    static constexpr int warps_of_block = block_threads / warp_size;
+    static_assert(warps_of_block == SkinnyTile::warps);
+    static constexpr int warps = warps_of_block * Member::parts;
     static constexpr int count = (all_k + k - 1) / k;
     static constexpr int per_warp = (count + warps - 1) / warps;
     static constexpr int quarters = (all_k + lane_k - 1) / lane_k;
@@ -51,7 +63,7 @@ struct Chunks {
     static __device__ __forceinline__ bool exists(int j, const ThreadPlace& thread) {
         return (j + 1) * warps <= count || thread.warp + j * warps < count;
     }
-    /// Whether every lane of a block has a quarter of the `j`th chunk of its warp.
+    /// Whether every lane has a quarter of the `j`th chunk of its warp.
     static constexpr bool is_whole(int j) { return (j + 1) * warps * k <= all_k; }
     /// Whether a lane has one, or half of one.
     static __device__ __forceinline__ bool has_quarter(int j, const ThreadPlace& thread) {
@@ -179,10 +191,12 @@ template <class Member>
 using WeightPlaces = std::conditional_t<std::is_same_v<typename Member::Arithmetic::Words, Tf32Words>,
                                         TilePlaces<Member>, RowPlaces<Member>>;
 
-/// Registers for what a lane has of a chunk of one column.
+/// Registers for what a lane has of a chunk of one column. Where each block has all of k they are counted in tf32 with
+/// three that only alignment has: those kernels were timed as they are cut so.
 template <class Member>
-inline constexpr int word_registers = static_cast<int>(sizeof(typename Member::Arithmetic::Words) /
-                                                       sizeof(std::uint32_t));
+inline constexpr int word_registers = Member::parts > 1 ? Tf32Words::registers
+                                                        : static_cast<int>(sizeof(typename Member::Arithmetic::Words) /
+                                                                           sizeof(std::uint32_t));
 
 /// The weights of a thread: some neighbours in k of a column, for each chunk, GEMM of a pair, and group of columns.
 template <class Member, int groups>
