@@ -15,6 +15,7 @@
 #include <totograph/exec/cuda/gemm/cublaslt/gemms.hpp>
 #include <totograph/exec/cuda/gemm/cublaslt/launch.hpp>
 #include <totograph/exec/cuda/gemm/select.hpp>
+#include <totograph/exec/cuda/gemm/skinny/cluster_launch.hpp>
 #include <totograph/exec/cuda/gemm/sm90/cluster_launch.hpp>
 #include <totograph/exec/cuda/gemm/sm90/sm90_launch.hpp>
 #include <totograph/exec/cuda/gemm/sm90/small_launch.hpp>
@@ -77,7 +78,10 @@ public:
     ///                  alone
     Executor(const Weights& weights, const Device& device, const Execution& execution = {}, const Runs& runs = all_run,
              ChoosingAlgorithms* choosing = nullptr)
-        : device_(device), execution_(execution), launcher_(device.has_clusters, execution.overlaps), memory_(weights) {
+        : device_(device),
+          execution_(execution),
+          launcher_(device.has_clusters, execution.overlaps),
+          memory_(weights, device, execution) {
         [&]<std::size_t... which>(std::index_sequence<which...>) {
             (choose_gemms<which>(), ...);
         }
@@ -328,6 +332,13 @@ private:
                 return launch_tf32_parts_chain<At>(launcher_, device_,
                                                    {input, {weight(gemm + i)...}, {call(gemm + i)...}, call(first), {}},
                                                    turn.stream);
+            }
+        }
+        if constexpr (precision_at<which> == Precision::tf32 && is_compiled(GemmKernel::skinny_cluster, group)) {
+            if (choice.kernel == GemmKernel::skinny_cluster) {
+                return launch_skinny_cluster<At>(
+                    launcher_, memory_.template call_of<which>(gemm, turn.loops, WeightLayout::tf32_tiles),
+                    turn.stream);
             }
         }
         if constexpr (is_compiled(GemmKernel::sm90_cluster, group)) {

@@ -26,6 +26,8 @@
 #include <totograph/exec/cuda/lowering/weight_uses.hpp>
 #include <totograph/exec/cuda/lowering/workspace.hpp>
 #include <totograph/exec/cuda/runtime/check.hpp>
+#include <totograph/exec/cuda/runtime/device_traits.hpp>
+#include <totograph/exec/cuda/runtime/execution.hpp>
 #include <totograph/exec/cuda/runtime/memory.hpp>
 #include <totograph/exec/cuda/runtime/position_faults.hpp>
 #include <totograph/exec/cuda/runtime/precision.hpp>
@@ -90,16 +92,18 @@ public:
     static constexpr std::size_t bytes = cublaslt_offset + (workspace.has_cublaslt ? gemm_workspace_bytes : 0);
     static constexpr std::size_t pinned_bytes = PositionFaults<Programs...>::pinned_bytes;
 
-    explicit PlacedPrograms(const Weights& weights) : memory_(bytes) {
+    /// @param device  which the programs run on: it decides how some weights lie
+    PlacedPrograms(const Weights& weights, const DeviceTraits& device, const Execution& execution) : memory_(bytes) {
         const auto prepare = [&]<std::size_t which>() {
             using Program = std::tuple_element_t<which, std::tuple<Programs...>>;
             const ProgramTables tables = tables_of<Lowered<Program>>();
+            const auto uses = find_weight_uses<ProgramAt<which>, precision_at<which>>(device, execution);
             const std::vector<DeviceTensor> found = weights.prepared<DeviceWeights<Storage<which>>>()->get(
-                GraphView{tables.nodes}, wanted_of<which>(tables.weights), weights.source(),
+                GraphView{tables.nodes}, wanted_of<which>(uses, tables.weights), weights.source(),
                 cpu::evaluate_of_weights<Programs...>());
             prepared_[which].resize(tables.weights.size());
             auto next = found.begin();
-            for_each_use<which>(tables.weights.size(), [&](std::size_t weight, WeightLayout layout) {
+            for_each_use<which>(uses, tables.weights.size(), [&](std::size_t weight, WeightLayout layout) {
                 prepared_[which][weight][static_cast<std::size_t>(layout)] = *next++;
             });
         };
@@ -187,18 +191,18 @@ private:
 
     /// Calls `visit(weight, layout)` for each layout in which a program reads each of its weights, which are counted
     /// with all iterations written out.
-    template <std::size_t which, class Visit>
-    static void for_each_use(std::size_t weights, const Visit& visit) {
+    /// @param uses  of the weights of the program's table
+    template <std::size_t which, class Uses, class Visit>
+    static void for_each_use(const Uses& uses, std::size_t weights, const Visit& visit) {
         for (std::size_t i = 0; i < weights; ++i) {
             const int entry = ProgramAt<which>::loops.place(&Loop::weights, static_cast<int>(i)).entry;
-            weight_uses<ProgramAt<which>, precision_at<which>>[static_cast<std::size_t>(entry)].for_each(
-                [&](WeightLayout layout) { visit(i, layout); });
+            uses[static_cast<std::size_t>(entry)].for_each([&](WeightLayout layout) { visit(i, layout); });
         }
     }
-    template <std::size_t which>
-    static std::vector<DeviceWeight> wanted_of(std::span<const PreparedWeight> weights) {
+    template <std::size_t which, class Uses>
+    static std::vector<DeviceWeight> wanted_of(const Uses& uses, std::span<const PreparedWeight> weights) {
         std::vector<DeviceWeight> wanted;
-        for_each_use<which>(weights.size(), [&](std::size_t weight, WeightLayout layout) {
+        for_each_use<which>(uses, weights.size(), [&](std::size_t weight, WeightLayout layout) {
             wanted.push_back({weights[weight], layout});
         });
         return wanted;

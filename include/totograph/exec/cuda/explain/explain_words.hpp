@@ -82,7 +82,7 @@ public:
         using Chosen = LoweredProgram<Program, streams>;
         using Lowered = Lowering<Chosen, streams>;
         LaunchList list(tables_of<Program>(), streams ? DType::bf16 : DType::f32,
-                        cuda::weight_bytes<Chosen, precision>());
+                        cuda::weight_bytes<Chosen, precision>(device, execution));
         const auto choices = gemm_choices<Chosen, precision>(device, execution);
         for (std::size_t i = 0; i < choices.size(); ++i) {
             const Launch& entry = Lowered::at(static_cast<std::size_t>(Lowered::place(i).entry));

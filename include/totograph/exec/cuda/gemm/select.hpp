@@ -6,6 +6,7 @@
 
 #include <totograph/core/shape.hpp>
 #include <totograph/exec/cuda/gemm/gemm_group.hpp>
+#include <totograph/exec/cuda/gemm/skinny_cluster_cut.hpp>
 #include <totograph/exec/cuda/gemm/sm90_wave_cut.hpp>
 #include <totograph/exec/cuda/gemm/thresholds.hpp>
 #include <totograph/exec/cuda/gemm/tiles.hpp>
@@ -20,6 +21,7 @@ enum class GemmKernel : std::uint8_t {
     none,              ///< The launch has no GEMM.
     skinny,            ///< Up to 16 rows: blocks stream their weights; norm and epilogue run in the same kernel.
     skinny_tiles,      ///< Up to 64 rows, likewise: all rows travel to each block.
+    skinny_cluster,    ///< Up to 64 rows in tf32, of a k too long for these: the blocks of a cluster share it.
     tf32_parts,        ///< Many rows in f32: three products of tf32 parts; what follows is as with cuBLASLt.
     tf32_parts_chain,  ///< The same where the epilogue is inside.
     cublaslt,      ///< cuBLASLt; the epilogue is inside where it is a bias and a residual, else in a kernel after it.
@@ -35,6 +37,7 @@ constexpr const char* name(GemmKernel kernel) {
         case GemmKernel::none: return "none";
         case GemmKernel::skinny: return "skinny";
         case GemmKernel::skinny_tiles: return "skinny tiles";
+        case GemmKernel::skinny_cluster: return "skinny cluster";
         case GemmKernel::tf32_parts:
         case GemmKernel::tf32_parts_chain: return "tf32 parts";
         case GemmKernel::cublaslt: return "cuBLASLt";
@@ -87,6 +90,23 @@ constexpr bool takes_skinny(Index m, Index n, Index k, Index input_stride, bool 
 constexpr bool takes_skinny(const Kernel& kernel, bool is_bf16) {
     return kernel.kind == KernelKind::gemm &&
            takes_skinny(kernel.rows(), kernel.columns(), kernel.k, kernel.input_stride, is_bf16, kernel.accumulators);
+}
+
+/// Whether blocks of clusters share k of a GEMM in tf32 that is skinny but for its k, which is too long for a block.
+constexpr bool fits_skinny_cluster(const GemmGroup& group, const GemmThresholds& limits = compiled_thresholds) {
+    return !group.is_bf16 && !group.is_skinny && group.count == 1 && group.members[0].accumulators == 1 &&
+           !group.feeds_draws && group.input_is_dense && group.m > SkinnyTile::m && group.m <= limits.skinny_most_m &&
+           group.members[0].n % SkinnyTile::n == 0 && group.k % SkinnyTile::k_unit(false) == 0 &&
+           group.k > SkinnyTile::most_k(false) && skinny_cluster_cut(group.m, group.members[0].n, group.k).groups > 0;
+}
+/// Whether all of its clusters run at once on a device.
+constexpr bool fills_skinny_cluster(const GemmGroup& group, const DeviceTraits& device) {
+    const SkinnyClusterCut cut = skinny_cluster_cut(group.m, group.members[0].n, group.k);
+    return cut.clusters(group.members[0].n) <= device.row_clusters;
+}
+/// Whether a device takes them for a group in tf32.
+constexpr bool takes_skinny_cluster(const GemmGroup& group, const DeviceTraits& device, bool fuses = true) {
+    return fuses && fits_skinny_cluster(group) && fills_skinny_cluster(group, device);
 }
 
 /// Whether mixtures may be drawn from the accumulators of GEMMs: not where a skinny kernel is worth more.
@@ -313,6 +333,7 @@ constexpr bool is_compiled(GemmKernel kernel, const GemmGroup& group) {
         case GemmKernel::none: return group.count == 0;
         case GemmKernel::skinny: return group.count > 0 && group.is_skinny && group.m <= SkinnyTile::m;
         case GemmKernel::skinny_tiles: return group.count > 0 && group.is_skinny && group.m > SkinnyTile::m;
+        case GemmKernel::skinny_cluster: return fits_skinny_cluster(group);
         case GemmKernel::tf32_parts: return fits_tf32_parts(group, compiled_thresholds);
         case GemmKernel::tf32_parts_chain: return fits_tf32_parts_chain(group, compiled_thresholds);
         case GemmKernel::cublaslt: return group.count > 0 && !group.is_skinny;
@@ -374,6 +395,9 @@ constexpr GemmChoice select_gemm(const GemmGroup& group, const GemmChoice& befor
 /// The same of GEMMs whose products are of tf32.
 constexpr GemmChoice select_tf32_gemm(const GemmGroup& group, const DeviceTraits& device, bool fuses = true) {
     GemmChoice choice = select_gemm(group, {}, device, fuses);
+    if (takes_skinny_cluster(group, device, fuses)) {
+        choice.kernel = GemmKernel::skinny_cluster;
+    }
     if (fuses && choice.kernel == GemmKernel::cublaslt && holds_waves_in_tf32(group) &&
         fits_sm90_wave_in_tf32(group, thresholds_of(device.architecture())) && fills_sm90_wave(group, device)) {
         choice.kernel = GemmKernel::sm90_wave;

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include <totograph/exec/cuda/explain/explain_words.hpp>
+#include <totograph/exec/cuda/gemm/select.hpp>
 #include <totograph/exec/cuda/inline.hpp>
 #include <totograph/graph/explain/dot.hpp>
 #include <totograph/graph/explain/text.hpp>
@@ -105,7 +106,9 @@ private:
             case LaunchKind::gemm:
                 title = (words.launch.gemms() == 1 ? "GEMM by " : std::to_string(words.launch.gemms()) + " GEMMs by ") +
                         std::string(words.kind()) + (words.launch.draws.is_possible ? ", and draws" : "");
-                look.more = words.launch.kind == LaunchKind::gemm ? ", peripheries=2" : look.more;
+                look.more = words.launch.kind == LaunchKind::gemm && words.choice.kernel != GemmKernel::skinny_cluster
+                                ? ", peripheries=2"
+                                : look.more;
                 break;
         }
         if (words.launch.kind != LaunchKind::step) {

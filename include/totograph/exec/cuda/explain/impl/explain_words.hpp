@@ -72,6 +72,7 @@ TOTOGRAPH_CUDA_INLINE std::string LaunchWords::extra() const {
             return before + (launch.direct.is_possible  ? "epilogue inside"
                              : launch.draws.is_possible ? "epilogue where draws need it"
                                                         : "epilogue in a kernel after");
+        case GemmKernel::skinny_cluster:
         case GemmKernel::tf32_parts_chain: return before + "epilogue inside";
         case GemmKernel::sm90: return before + "epilogue of a tile beside the next tile";
         case GemmKernel::sm90_small:
@@ -141,7 +142,7 @@ TOTOGRAPH_CUDA_INLINE void LaunchList::add(const Launch& launch, std::span<const
             }
         }
     }
-    const WeightLayout layout = layout_of_weights(launch.kind, precision);
+    const WeightLayout layout = layout_of_weights(launch.kind, precision, choice.kernel);
     for (const Step& step : steps) {
         result.facts += facts_of_step(step, stores_bf16, layout);
     }

@@ -6,8 +6,10 @@
 #include <type_traits>
 
 #include <totograph/core/shape.hpp>
+#include <totograph/exec/cuda/gemm/skinny/skinny_arithmetic.hpp>
 #include <totograph/exec/cuda/gemm/skinny/skinny_block.hpp>
 #include <totograph/exec/cuda/gemm/skinny/skinny_tile_sizes.hpp>
+#include <totograph/exec/cuda/gemm/skinny/skinny_weights.hpp>
 #include <totograph/exec/cuda/kernels/chain.hpp>
 #include <totograph/exec/cuda/kernels/elementwise.hpp>
 #include <totograph/exec/cuda/kernels/kernel_call.hpp>

@@ -2,20 +2,17 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
 #include <type_traits>
 
 #include <totograph/core/shape.hpp>
 #include <totograph/exec/cuda/gemm/skinny/skinny_block.hpp>
 #include <totograph/exec/cuda/gemm/skinny/skinny_products.hpp>
 #include <totograph/exec/cuda/gemm/skinny/skinny_tile_sizes.hpp>
+#include <totograph/exec/cuda/gemm/skinny/skinny_weights.hpp>
 #include <totograph/exec/cuda/kernels/chain.hpp>
 #include <totograph/exec/cuda/kernels/elementwise.hpp>
 #include <totograph/exec/cuda/kernels/kernel_call.hpp>
-#include <totograph/exec/cuda/kernels/packs.hpp>
-#include <totograph/exec/cuda/kernels/reduction.hpp>
 #include <totograph/exec/cuda/runtime/dependent_launch.hpp>
-#include <totograph/exec/cuda/runtime/device_traits.hpp>
 #include <totograph/graph/kernel.hpp>
 
 // Skinny GEMMs of more rows than one tensor core instruction takes, by blocks that know nothing of each other.
