@@ -170,6 +170,15 @@ TEST_CASE("a GEMM is told by the kernel that computes it on a device") {
     CHECK(count(tg::cuda::explain_launches<Waves, tg::cuda::Precision::f32>("rows", h200), before) == 1);
     CHECK(count(tg::cuda::explain_launches<Waves, tg::cuda::Precision::f32>("rows", h200), squares) == 0);
     check_has(told(ops::NormsAndResiduals<40>{}, l40s), "skinny tiles");
+    // A k that is too long for the blocks of a GEMM in tf32, where clusters can share it.
+    using LongK = tg::Program<ops::Residual<18, 5464, 2048>>;
+    constexpr std::string_view clusters = "skinny cluster  ";
+    const std::string long_in_tf32 = tg::cuda::explain_launches<LongK, tg::cuda::Precision::tf32>("rows", h200);
+    CHECK(count(long_in_tf32, clusters) == 1);
+    check_has(long_in_tf32, "epilogue inside");
+    CHECK(count(tg::cuda::explain_launches<LongK, tg::cuda::Precision::tf32>("rows", l40s), "cuBLASLt") == 1);
+    CHECK(count(tg::cuda::explain_launches<LongK, tg::cuda::Precision::f32>("rows", h200), "cuBLASLt") == 1);
+    CHECK(count(tg::cuda::explain_launches<LongK, tg::cuda::Precision::bf16>("rows", h200), "skinny tiles") == 1);
     check_has(told(ops::NormsAndResiduals<40>{}, l40s), "sm_89 with 142 multiprocessors");
 }
 

@@ -158,3 +158,21 @@ TEST_CASE("the fast silu is for results that it reaches by multiplications") {
     CHECK_FALSE(silu_is_factor<SiluOfGemm<After::add_to_itself>>());
     CHECK_FALSE(silu_is_factor<SiluOfGemm<After::exp>>());
 }
+
+TEST_CASE("blocks of clusters share k in tf32, of a launch that f32 has as well") {
+    using Program = tg::Program<Residual<18, 5464, 2048>>;
+    using Lowered = tg::cuda::Lowering<Program, false>;
+    CHECK(Lowered::count == 1);
+    CHECK(Lowered::at(0).kind == tg::cuda::LaunchKind::gemm);
+    const auto choice = []<tg::cuda::Precision precision>(const tg::cuda::DeviceTraits& device, bool fuses) {
+        return tg::cuda::gemm_choices<Program, precision>(device, {.fuses = fuses})[0];
+    };
+    constexpr tg::cuda::DeviceTraits h200 = tg::cuda::traits_of(90);
+    using tg::cuda::GemmChoice;
+    using tg::cuda::GemmKernel;
+    using tg::cuda::Precision;
+    CHECK(choice.operator()<Precision::tf32>(h200, true) == GemmChoice{GemmKernel::skinny_cluster});
+    CHECK(choice.operator()<Precision::tf32>(h200, false) == GemmChoice{GemmKernel::cublaslt});
+    CHECK(choice.operator()<Precision::tf32>(tg::cuda::traits_of(89), true) == GemmChoice{GemmKernel::cublaslt});
+    CHECK(choice.operator()<Precision::f32>(h200, true) == GemmChoice{GemmKernel::cublaslt});
+}

@@ -59,26 +59,28 @@ private:
 };
 
 /// Rows of zeros with a 1 each, whose products are weights.
-template <Index rows>
+template <Index rows, Index columns = n, Index elements = k>
 void check_each_weight() {
-    const auto weights = made_up("w", n * k);
-    for (Index first = 0; first < k; first += rows) {
-        std::vector<float> x(static_cast<std::size_t>(rows * k));
+    const auto weights = made_up("w", columns * elements);
+    OnDevice<OneGemm<rows, columns, elements>> device;
+    Index wrong = 0;
+    for (Index first = 0; first < elements; first += rows) {
+        std::vector<float> x(static_cast<std::size_t>(rows * elements));
         for (Index row = 0; row < rows; ++row) {
-            x[static_cast<std::size_t>(row * k + (first + row) % k)] = 1;
+            x[static_cast<std::size_t>(row * elements + (first + row) % elements)] = 1;
         }
-        OnDevice<OneGemm<rows>> device;
         device.write("x", x);
         device.run();
-        const auto y = device.read("y", rows * n);
+        const auto y = device.read("y", rows * columns);
         for (Index row = 0; row < rows; ++row) {
-            for (Index column = 0; column < n; ++column) {
-                const float weight = weights[static_cast<std::size_t>(column * k + (first + row) % k)];
-                CHECK(std::bit_cast<std::uint32_t>(y[static_cast<std::size_t>(row * n + column)]) ==
-                      tg::tf32_bits(weight));
+            for (Index column = 0; column < columns; ++column) {
+                const float weight = weights[static_cast<std::size_t>(column * elements + (first + row) % elements)];
+                const float product = y[static_cast<std::size_t>(row * columns + column)];
+                wrong += std::bit_cast<std::uint32_t>(product) == tg::tf32_bits(weight) ? 0 : 1;
             }
         }
     }
+    CHECK(wrong == 0);
 }
 
 /// Compares x w^T, and what `finish` makes of a sum.
@@ -105,6 +107,14 @@ void check_product(const std::vector<float>& x, const std::vector<float>& w, con
 TEST_CASE("each weight is multiplied as its tf32, whatever bits lie below it") {
     check_each_weight<16>();
     check_each_weight<40>();
+}
+
+TEST_CASE("blocks that share k multiply each weight once") {
+    using Chosen = tg::cuda::LaunchAt<tg::Program<OneGemm<18, 800, 5464>>, false, 0>;
+    static_assert(tg::cuda::takes_skinny_cluster(Chosen::launch.gemm, tg::cuda::traits_of(90)));
+    static_assert(tg::cuda::skinny_cluster_cut(18, 800, 5464) == tg::cuda::SkinnyClusterCut{2, 4});
+    check_each_weight<18, 800, 5464>();
+    check_each_weight<45, 64, 4100>();
 }
 
 TEST_CASE("a weight that few and many rows read is there in both layouts") {

@@ -268,6 +268,16 @@ struct IntoCaches {
     }
 };
 
+/// A lone projection, written at a position of a cache.
+template <Index series, Index variates, Index width, Index k>
+struct IntoCache {
+    static constexpr void record(Recorder& r) {
+        const Tensor x = r.state("x", {series, 1, variates, 1, k});
+        const Tensor position = r.state("at", {1}, DType::i32);
+        r.store_at(r.state("out.values", {series, 1, variates, 6, width}), layer(x, width), 3, position);
+    }
+};
+
 /// Draws from mixtures whose parameters are made by GEMMs of one input: from one that all samples share, or one for
 /// each; or of a norm of it.
 template <Index mixtures, Index components, bool has_norm = false>

@@ -53,7 +53,13 @@ using TiledRows = std::tuple<
     Row<"GEMMs of two widths, 45 rows", WideAndNarrow<45, 160, 1024>>,
     Row<"GEMM, chain and operands, 50 rows", ActivatedWithOperands<50, 3072, 768>>,
     Row<"linear, narrow", Linear<61, 24, 20>>, Row<"rotated into caches, 63 rows", IntoCaches<3, 21, 768>>,
-    Row<"norm and pair, 64 rows", Gated<64, 768, 3072>>, Row<"bias and residual, 64 rows", Residual<64, 3072, 768>>>;
+    Row<"norm and pair, 64 rows", Gated<64, 768, 3072>>, Row<"bias and residual, 64 rows", Residual<64, 3072, 768>>,
+    // In tf32 the blocks of a cluster share k.
+    Row<"bias and residual, k of 5464, 18 rows", Residual<18, 5464, 2048>>,
+    Row<"linear, k of 4100, 24 rows", Linear<24, 4100, 1048>>,
+    Row<"GEMM and chain of fives, k of 5000, 30 rows", ActivatedInFives<30, 5000>>,
+    Row<"into a cache, k of 5464, 33 rows", IntoCache<3, 11, 64, 5464>>,
+    Row<"GEMM, chain and operands, k of 5464, 47 rows", ActivatedWithOperands<47, 5464, 1000>>>;
 
 /// Of more rows, by cuBLASLt, or in tf32 in waves; and draws, which take sums of products as they come from it.
 using CublasLtRows =

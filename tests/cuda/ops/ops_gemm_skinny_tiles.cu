@@ -47,6 +47,26 @@ static_assert(kernel_of<IntoCaches<3, 21, 768>, 2> == tg::cuda::GemmKernel::sm90
 static_assert(is_skinny<WideAndNarrow<64, 1536, 1536>>());
 static_assert(rounds_pointwise<PointwiseInput<40, 96, 64>>());
 
+/// How the blocks of clusters share k of a model's GEMM in tf32; no groups where they do not.
+template <class Model>
+constexpr tg::cuda::SkinnyClusterCut cluster_cut_of() {
+    constexpr const tg::cuda::GemmGroup& group = tg::cuda::LaunchAt<tg::Program<Model>, false, 0>::launch.gemm;
+    return tg::cuda::select_tf32_gemm(group, tg::cuda::traits_of(90)).kernel == tg::cuda::GemmKernel::skinny_cluster
+               ? tg::cuda::skinny_cluster_cut(group.m, group.members[0].n, group.k)
+               : tg::cuda::SkinnyClusterCut{};
+}
+template <class Model>
+constexpr bool shares_k(int groups, int turns, int clusters) {
+    constexpr auto cut = cluster_cut_of<Model>();
+    constexpr tg::Index n = tg::cuda::LaunchAt<tg::Program<Model>, false, 0>::launch.gemm.members[0].n;
+    return cut == tg::cuda::SkinnyClusterCut{groups, turns} && cut.clusters(n) == clusters;
+}
+// The last cluster has columns of the one before it, too, but for the last of these. Those of one turn keep no inputs.
+static_assert(shares_k<Residual<18, 5464, 2048>>(3, 6, 15) && shares_k<Linear<24, 4100, 1048>>(2, 5, 14));
+static_assert(shares_k<ActivatedWithOperands<47, 5464, 1000>>(2, 5, 13));
+static_assert(shares_k<ActivatedInFives<30, 5000>>(2, 1, 3) && shares_k<IntoCache<3, 11, 64, 5464>>(2, 1, 4));
+static_assert(cluster_cut_of<Residual<64, 5464, 2048>>().groups == 0);
+
 /// Whether a GEMM of a model leaves its result as bf16 to the launch behind.
 template <class Model>
 constexpr bool leaves_bf16() {

@@ -11,6 +11,7 @@
 #include <totograph/exec/cuda/explain/explain.hpp>
 #include <totograph/exec/cuda/gemm/gemm_group.hpp>
 #include <totograph/exec/cuda/gemm/select.hpp>
+#include <totograph/exec/cuda/gemm/skinny_cluster_cut.hpp>
 #include <totograph/exec/cuda/gemm/thresholds.hpp>
 #include <totograph/exec/cuda/gemm/tiles.hpp>
 #include <totograph/exec/cuda/lowering/bf16_states.hpp>
@@ -55,6 +56,14 @@ constexpr GemmGroup group_of(Index m, Index k, const Member&... member) {
     group.is_bf16 = true;
     group.is_aligned = true;
     group.fits_in_32_bits = true;
+    return group;
+}
+/// One GEMM as a program in tf32 has it.
+constexpr GemmGroup in_tf32(Index m, Index k, const GemmMember& member) {
+    GemmGroup group = group_of(m, k, member);
+    group.is_bf16 = false;
+    group.input_is_dense = true;
+    group.members[0].epilogue.stores_bf16 = false;
     return group;
 }
 /// A projection that adds a bias and a residual, and a norm before the next launch.
@@ -474,13 +483,6 @@ TEST_CASE("many rows in f32 are multiplied as tf32 parts") {
 }
 
 TEST_CASE("GEMMs in tf32 of more rows than skinny ones run in waves of tiles, of half as much k") {
-    const auto in_tf32 = [](Index m, Index k, const GemmMember& member) {
-        GemmGroup group = group_of(m, k, member);
-        group.is_bf16 = false;
-        group.input_is_dense = true;
-        group.members[0].epilogue.stores_bf16 = false;
-        return group;
-    };
     const auto kernel_of = [](const GemmGroup& group, const DeviceTraits& device = h200) {
         return select_tf32_gemm(group, device).kernel;
     };
@@ -503,6 +505,76 @@ TEST_CASE("GEMMs in tf32 of more rows than skinny ones run in waves of tiles, of
     CHECK(kernel_of(in_tf32(4224, 512, gated(1368)), traits_of(86)) == GemmKernel::cublaslt);
     CHECK(select_tf32_gemm(in_tf32(4224, 512, gated(1368)), h200, false).kernel == GemmKernel::cublaslt);
     CHECK(kernel_for(in_tf32(4224, 512, gated(1368))) == GemmKernel::cublaslt);  // in f32
+}
+
+TEST_CASE("in tf32 the blocks of a cluster share a k that is too long for one") {
+    const auto kernel_of = [](const GemmGroup& group, const DeviceTraits& device = h200, bool fuses = true) {
+        return select_tf32_gemm(group, device, fuses).kernel;
+    };
+    // The output of the feed-forward of Toto 2.0 2.5B: 15 clusters of eight blocks.
+    const GemmGroup long_k = in_tf32(18, 5464, plain(2048));
+    CHECK(kernel_of(long_k) == GemmKernel::skinny_cluster);
+    CHECK(skinny_cluster_cut(18, 2048, 5464) == SkinnyClusterCut{.groups = 3, .turns = 6});
+    CHECK(skinny_cluster_cut(18, 2048, 5464).clusters(2048) == 15);
+    CHECK(skinny_cluster_cut(47, 2048, 5464) == SkinnyClusterCut{.groups = 2, .turns = 9});
+    CHECK(skinny_cluster_cut(18, 64, 5464) == SkinnyClusterCut{.groups = 2, .turns = 1});
+    // Few columns, for each block of a cluster finishes two at least; and one group too few.
+    CHECK(kernel_of(in_tf32(18, 5464, plain(16))) == GemmKernel::skinny_cluster);
+    CHECK(kernel_of(in_tf32(18, 5464, plain(8))) == GemmKernel::cublaslt);
+    // Rows that blocks do not keep in registers, also of a longer k; as many as one instruction takes; more than
+    // skinny.
+    CHECK(kernel_of(in_tf32(48, 5464, plain(2048))) == GemmKernel::skinny_cluster);
+    CHECK(kernel_of(in_tf32(49, 5464, plain(2048))) == GemmKernel::cublaslt);
+    CHECK(kernel_of(in_tf32(18, 8192, plain(2048))) == GemmKernel::skinny_cluster);
+    CHECK(kernel_of(in_tf32(18, 8196, plain(2048))) == GemmKernel::cublaslt);
+    CHECK(kernel_of(in_tf32(16, 5464, plain(2048))) == GemmKernel::cublaslt);
+    CHECK(kernel_of(in_tf32(65, 5464, plain(2048))) == GemmKernel::cublaslt);
+    // Columns of an instruction, and what a lane takes of k.
+    CHECK(kernel_of(in_tf32(18, 5464, plain(2044))) == GemmKernel::cublaslt);
+    CHECK(kernel_of(in_tf32(18, 5462, plain(2048))) == GemmKernel::cublaslt);
+    CHECK(kernel_of(in_tf32(18, 4100, plain(2048))) == GemmKernel::skinny_cluster);
+    CHECK(kernel_of(in_tf32(18, 4096, plain(2048))) == GemmKernel::cublaslt);  // lowering takes it as skinny
+    // In other precisions, and without fusing.
+    CHECK(select_f32_gemm(long_k, h200).kernel == GemmKernel::cublaslt);
+    CHECK(kernel_for(long_k) == GemmKernel::cublaslt);
+    CHECK(kernel_of(long_k, h200, false) == GemmKernel::cublaslt);
+    const auto differs = [&](auto change) {
+        GemmGroup changed = long_k;
+        change(changed);
+        return kernel_of(changed) == GemmKernel::cublaslt;
+    };
+    CHECK(differs([](GemmGroup& changed) { changed.input_is_dense = false; }));
+    CHECK(differs([](GemmGroup& changed) { changed.feeds_draws = true; }));
+    CHECK(differs([](GemmGroup& changed) { changed.members[0].accumulators = 2; }));
+    CHECK(differs([](GemmGroup& changed) { changed.members[changed.count++] = plain(2048); }));
+    // All clusters run at once, where there are clusters.
+    DeviceTraits part = h200;
+    part.row_clusters = 14;
+    CHECK(kernel_of(long_k, part) == GemmKernel::cublaslt);
+    for (const DeviceTraits& device : known_devices) {
+        CHECK((kernel_of(long_k, device) == GemmKernel::skinny_cluster) == (device.architecture() == 90));
+        CHECK(is_compiled(kernel_of(long_k, device), long_k));
+    }
+}
+
+TEST_CASE("every cut of clusters covers all columns, in shares of whole pairs") {
+    for (const Index m : {17, 18, 32, 33, 47, 48, 64}) {
+        for (const Index k : {4100, 4160, 5464, 6208, 8192}) {
+            for (Index n = 8; n <= 4096; n += 8) {
+                const SkinnyClusterCut cut = skinny_cluster_cut(m, n, k);
+                if (cut.groups == 0) {
+                    continue;
+                }
+                CAPTURE(m);
+                CAPTURE(n);
+                CAPTURE(k);
+                CHECK(cut.columns() <= n);
+                CHECK(cut.clusters(n) * cut.columns() >= n);
+                CHECK(cut.columns() % (2 * cut.parts) == 0);
+                CHECK(cut.clusters(n) <= h200.row_clusters);
+            }
+        }
+    }
 }
 
 TEST_CASE("tiles are 224 columns where their waves are shorter") {
@@ -678,6 +750,7 @@ std::vector<Sizes> gemms_of(const tg::toto2::Toto2Config& config) {
 
 TEST_CASE("no size of Toto 2.0 falls to a slow path") {
     using namespace tg::toto2;
+    int clusters = 0;
     for (const Toto2Config& config :
          {toto2_4m::config, toto2_22m::config, toto2_313m::config, toto2_1b::config, toto2_2_5b::config}) {
         CAPTURE(config.d_model);
@@ -690,6 +763,12 @@ TEST_CASE("no size of Toto 2.0 falls to a slow path") {
                     const int accumulators = gemm.is_gated ? 2 : 1;
                     CHECK(takes_skinny(rows, gemm.n, gemm.k, gemm.k, is_bf16, accumulators) ==
                           (gemm.k <= SkinnyTile::most_k(is_bf16, accumulators)));
+                }
+                // In tf32 clusters take the output of the feed-forward, but of rows that one instruction takes.
+                if (rows > SkinnyTile::m && gemm.k == config.d_ff && gemm.k > SkinnyTile::most_k(false)) {
+                    CHECK(select_tf32_gemm(in_tf32(rows, gemm.k, plain(gemm.n)), h200).kernel ==
+                          GemmKernel::skinny_cluster);
+                    clusters += 1;
                 }
             }
             // 64 series of 2048 steps. A pair with a sigmoid has its epilogue inside.
@@ -704,6 +783,7 @@ TEST_CASE("no size of Toto 2.0 falls to a slow path") {
         CHECK(kernel_for(others) == GemmKernel::cublaslt);
         CHECK(select_f32_gemm(others, h200).kernel == GemmKernel::tf32_parts);
     }
+    CHECK(clusters == 2);  // 18 and 47 rows of 2.5B
 }
 
 TEST_CASE("rows that are left out are listed in groups that a list and a copy hold") {

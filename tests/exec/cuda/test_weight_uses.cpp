@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // In which layouts programs read their weights, and what these take. No device is needed, and no CUDA.
 #include <algorithm>
+#include <array>
 #include <cstddef>
 
 #include <doctest/doctest.h>
@@ -38,6 +39,15 @@ struct Few {
         const Tensor few = r.state("few", {8, k});
         r.store(r.state("a", {8, n}), linear(few, r.weight("of_few", {n, k})));
         r.store(r.state("c", {8, n}), linear(few, r.weight("of_many", {n, k})));
+    }
+};
+
+/// One GEMM of which blocks of clusters share k in tf32.
+struct LongK {
+    static constexpr Index k = 5464;
+    static constexpr Index n = 64;
+    static constexpr void record(Recorder& r) {
+        r.store(r.state("y", {18, n}), linear(r.state("x", {18, k}), r.weight("w", {n, k})));
     }
 };
 
@@ -87,6 +97,31 @@ TEST_CASE("bytes of weights are those of the layouts in which programs read them
     CHECK(together(both) == 2 * rows_in_f32 + 2 * tiles + block);
     CHECK(together(both, both) == together(both));
     CHECK(together(both, alone) == together(both) + tiles);
+}
+
+TEST_CASE("a weight of which clusters share k lies in tiles on the devices that have them") {
+    using Chosen = LoweredProgram<Program<LongK>, false>;
+    const auto layouts = []<Precision precision>(const DeviceTraits& device, const Execution& execution = {}) {
+        const WeightUses use = find_weight_uses<Chosen, precision>(device, execution).at(0);
+        return std::array{use.has(WeightLayout::rows), use.has(WeightLayout::tf32_rows),
+                          use.has(WeightLayout::tf32_tiles)};
+    };
+    constexpr std::array in_tiles{false, false, true};
+    constexpr std::array in_tf32_rows{false, true, false};
+    CHECK(layouts.operator()<Precision::tf32>(traits_of(90)) == in_tiles);
+    CHECK(layouts.operator()<Precision::tf32>(traits_of(90), {.fuses = false}) == in_tf32_rows);
+    CHECK(layouts.operator()<Precision::tf32>(traits_of(89)) == in_tf32_rows);
+    CHECK(layouts.operator()<Precision::f32>(traits_of(90)) == std::array{true, false, false});
+    constexpr std::size_t tiles_of_long = Tf32Tile::bytes_of(LongK::n, LongK::k);
+    constexpr std::size_t rows_of_long = LongK::n * LongK::k * sizeof(float);
+    CHECK(weight_bytes<Chosen, Precision::tf32>() == tiles_of_long);
+    CHECK(weight_bytes<Chosen, Precision::tf32>(traits_of(89)) == rows_of_long);
+    const auto list = [](const DeviceTraits& device) {
+        return explain_detail::LaunchList::of<Program<LongK>, Precision::tf32>(device, Execution{});
+    };
+    CHECK(list(traits_of(89)).facts().bytes_read - list(traits_of(90)).facts().bytes_read ==
+          static_cast<Index>(rows_of_long - tiles_of_long));
+    CHECK(list(traits_of(90)).weight_bytes() == tiles_of_long);
 }
 
 TEST_CASE("weights of a loop are counted for all of its iterations") {

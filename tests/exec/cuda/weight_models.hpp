@@ -31,10 +31,11 @@ struct FewAndMany {
 };
 
 /// One GEMM.
-template <Index rows>
+template <Index rows, Index columns = n, Index elements = k>
 struct OneGemm {
     static constexpr void record(Recorder& r) {
-        r.store(r.state("y", {rows, n}), linear(r.state("x", {rows, k}), r.weight("w", {n, k})));
+        r.store(r.state("y", {rows, columns}),
+                linear(r.state("x", {rows, elements}), r.weight("w", {columns, elements})));
     }
 };
 
