@@ -120,6 +120,12 @@ constexpr bool rounds_for_gemm() {
     throw "a GEMM of the library reads it";
 }
 
+/// The kernel that computes the GEMM of the first launch on a device.
+template <class Program, tg::cuda::Precision precision>
+tg::cuda::GemmKernel kernel_of_first(const tg::cuda::DeviceTraits& device, bool fuses) {
+    return tg::cuda::gemm_choices<Program, precision>(device, {.fuses = fuses})[0].kernel;
+}
+
 }  // namespace
 
 TEST_CASE("what of the next launch can run with a GEMM") {
@@ -164,15 +170,11 @@ TEST_CASE("blocks of clusters share k in tf32, of a launch that f32 has as well"
     using Lowered = tg::cuda::Lowering<Program, false>;
     CHECK(Lowered::count == 1);
     CHECK(Lowered::at(0).kind == tg::cuda::LaunchKind::gemm);
-    const auto choice = []<tg::cuda::Precision precision>(const tg::cuda::DeviceTraits& device, bool fuses) {
-        return tg::cuda::gemm_choices<Program, precision>(device, {.fuses = fuses})[0];
-    };
     constexpr tg::cuda::DeviceTraits h200 = tg::cuda::traits_of(90);
-    using tg::cuda::GemmChoice;
     using tg::cuda::GemmKernel;
     using tg::cuda::Precision;
-    CHECK(choice.operator()<Precision::tf32>(h200, true) == GemmChoice{GemmKernel::skinny_cluster});
-    CHECK(choice.operator()<Precision::tf32>(h200, false) == GemmChoice{GemmKernel::cublaslt});
-    CHECK(choice.operator()<Precision::tf32>(tg::cuda::traits_of(89), true) == GemmChoice{GemmKernel::cublaslt});
-    CHECK(choice.operator()<Precision::f32>(h200, true) == GemmChoice{GemmKernel::cublaslt});
+    CHECK(kernel_of_first<Program, Precision::tf32>(h200, true) == GemmKernel::skinny_cluster);
+    CHECK(kernel_of_first<Program, Precision::tf32>(h200, false) == GemmKernel::cublaslt);
+    CHECK(kernel_of_first<Program, Precision::tf32>(tg::cuda::traits_of(89), true) == GemmKernel::cublaslt);
+    CHECK(kernel_of_first<Program, Precision::f32>(h200, true) == GemmKernel::cublaslt);
 }
