@@ -21,7 +21,7 @@ enum class GemmKernel : std::uint8_t {
     none,              ///< The launch has no GEMM.
     skinny,            ///< Up to 16 rows: blocks stream their weights; norm and epilogue run in the same kernel.
     skinny_tiles,      ///< Up to 64 rows, likewise: all rows travel to each block.
-    skinny_cluster,    ///< Up to 64 rows in tf32, of a k too long for these: the blocks of a cluster share it.
+    skinny_cluster,    ///< 17 to 48 rows in tf32, of a k too long for these: the blocks of a cluster share it.
     tf32_parts,        ///< Many rows in f32: three products of tf32 parts; what follows is as with cuBLASLt.
     tf32_parts_chain,  ///< The same where the epilogue is inside.
     cublaslt,      ///< cuBLASLt; the epilogue is inside where it is a bias and a residual, else in a kernel after it.
