@@ -377,6 +377,8 @@ using Rows = std::tuple<
     Row<"moments, a row a warp", Moments<3, 64, 8>>, Row<"moments of 301 rows of 128", Moments<301, 128, 64>>,
     Row<"moments of 300 steps", Moments<2, 300, 1>>, Row<"moments of 512 steps", Moments<1, 512, 32>>,
     Row<"moments of 40 rows of 2048", Moments<40, 2048, 32>>, Row<"moments of 7 rows of 4096", Moments<7, 4096, 64>>,
+    Row<"moments of 5000 steps, each told", Moments<2, 5000, 1>>,
+    Row<"moments of 100 groups of 12", Moments<3, 1200, 12>>, Row<"moments of long groups", Moments<2, 12288, 4096>>,
     Row<"moments of 9000 steps", Moments<1, 9000, 100>>, Row<"moments of 9000 steps alone", MomentsAlone>,
     Row<"steps of several turns, a wide block", TurnsOfSteps<DType::f64, 1000>>,
     Row<"steps of 701 rows, f32", RowSteps<DType::f32, 60>>,

@@ -57,15 +57,17 @@ struct Moments {
         const Tensor x = r.state("x", {2, rows, steps});
         const Tensor marks = less(r.state("draws", x.shape()), r.state("share", one));
         const Tensor x_apart = slice(r.state("pairs", {2, rows, 2 * steps}), 2, 1, steps, 2);
-        const tg::RunningMoments before{floor(r.state("positive count", one, DType::f64) * 3.0),
-                                        r.state("total", one, DType::f64), r.state("positive", one, DType::f64)};
+        const Tensor count = floor(r.state("positive count", one, DType::f64) * 3.0);
+        const Tensor any = minimum(count, 1.0);  // of no value, all three are 0
+        const tg::RunningMoments before{count, r.state("total", one, DType::f64) * any,
+                                        r.state("positive", one, DType::f64) * any};
         out(running_moments(x, nullptr, group));
         out(running_moments(x, &marks, group, 9));
         out(running_moments(x_apart, &marks, group, 0, &before));
         out(running_moments(x_apart, nullptr, group, 9, &before));
         out(running_moments(x, &marks, group, steps, &before));
         out(running_moments(where(marks, x, sqrt(x * 0.0 - 1.0)), &marks, group, 3));  // NaN where nothing counts
-        const tg::RunningMoments parts{before.count + 0.5, before.total, before.spread};
+        const tg::RunningMoments parts{before.count + any * 0.5, before.total, before.spread};
         out(running_moments(x, &marks, group, 9, &parts));
     }
 };

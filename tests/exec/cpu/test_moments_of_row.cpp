@@ -66,3 +66,49 @@ TEST_CASE("groups of too few values have the moments of the first so many, where
     CHECK(few.at({4, 0}) == 4);
     CHECK(few.at({5, 0}) == 2);
 }
+
+TEST_CASE("groups add up as one pass over all values does, whatever lies between and however large they are") {
+    constexpr Index group = 5;
+    constexpr Index groups = 7;
+    constexpr Index least = 13;
+    std::vector<double> values;
+    std::vector<bool> marks;
+    for (int i = 0; i < group * groups; ++i) {
+        values.push_back(1e9 + i * i % 11 - 0.25 * i);
+        marks.push_back(i % 7 != 3 && i / 5 != 4);  // nothing of one whole group
+    }
+    const auto at = [](const auto& some, Index step) { return some[static_cast<std::size_t>(step)]; };
+    // The moments of the first so many values before a step.
+    const auto directly = [&](Index end, double most) {
+        MomentsOfRow sums{};
+        for (Index step = 0; step < end && sums[0] < most; ++step) {
+            sums[0] += at(marks, step) ? 1 : 0;
+            sums[1] += at(marks, step) ? at(values, step) : 0;
+        }
+        double seen = 0;
+        for (Index step = 0; step < end && seen < sums[0]; ++step) {
+            const double apart = at(values, step) - sums[1] / sums[0];
+            seen += at(marks, step) ? 1 : 0;
+            sums[2] += at(marks, step) ? apart * apart : 0;
+        }
+        return sums;
+    };
+    Sums sums;
+    moments_of_row(
+        groups, group, least, {}, [&](Index step) { return at(values, step); },
+        [&](Index step) { return at(marks, step); },
+        [&](Index kind, Index number, double sum) {
+            sums[{kind, number}] = sum;
+        });
+    for (Index number = 0; number < groups; ++number) {
+        CAPTURE(number);
+        const MomentsOfRow ends = directly((number + 1) * group, 1e9);
+        const MomentsOfRow enough = ends[0] < least ? directly(groups * group, least) : ends;
+        for (Index kind = 0; kind < 3; ++kind) {
+            CAPTURE(kind);
+            // Values of 30 bits leave 1e-7 of each deviation of about 3.
+            CHECK(sums.at({kind, number}) == doctest::Approx(ends[static_cast<std::size_t>(kind)]).epsilon(1e-7));
+            CHECK(sums.at({kind + 3, number}) == doctest::Approx(enough[static_cast<std::size_t>(kind)]).epsilon(1e-7));
+        }
+    }
+}

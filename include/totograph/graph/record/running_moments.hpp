@@ -9,17 +9,18 @@
 
 namespace totograph {
 
-/// What observed values add up to, f64 and all of one shape.
+/// What observed values add up to, f64 and all of one shape. Of no value, all three are 0.
 struct RunningMoments {
     Tensor count;   ///< How many.
     Tensor total;   ///< Their sum.
-    Tensor spread;  ///< The sum of (x - mean before) * (x - mean after): Welford's M2.
+    Tensor spread;  ///< The sum of (x - mean)^2, mean that of these values: Welford's M2.
 };
 
-/// Running moments of observed values along the last axis (https://doi.org/10.1080/00401706.1962.10490022), told at the
-/// end of each `group` of steps: f64 `[..., 3, steps / group]`, which are count, total and spread of `RunningMoments`.
-/// With `least` above 0 the result is `[..., 6, steps / group]`. Behind these three follow the same, but where they are
-/// of fewer values than `least`, those of the first `least` of the row, or of all it has, if it has fewer.
+/// Running moments of observed values along the last axis, added up group by group
+/// (https://doi.org/10.1007/978-3-642-51461-6_3), told at the end of each `group` of steps: f64 `[..., 3, steps /
+/// group]`, which are count, total and spread of `RunningMoments`. With `least` above 0 the result is `[..., 6, steps /
+/// group]`. Behind these three follow the same, but where they are of fewer values than `least`, those of the first
+/// `least` of the row, or of all it has, if it has fewer.
 ///
 /// x is f32 `[..., steps]`; `observed` likewise, 1 for values that count and 0 for others, whatever these are, or null:
 /// all count. Where groups are bounded, nothing may be observed behind the bound: executors may look there or not.

@@ -307,7 +307,7 @@ __device__ __forceinline__ void copy_parameters(Parameters& to, const Parameters
 
 static_assert(block_elements == 4 * block_threads && wide_block_elements == 4 * wide_block_threads,
               "totograph: a thread takes four elements of a step in one turn.");
-static_assert(sizeof(StepCalls<segment_steps>) + sizeof(MomentsOfStretches) + most_block_stretches * sizeof(double) +
+static_assert(sizeof(StepCalls<segment_steps>) + sizeof(SharedMoments) + most_block_stretches * sizeof(double) +
                       most_wide_local_bytes + 1024 <=  // the last is for other steps over rows
                   least_shared_bytes_of_block,
               "totograph: a segment of one wide block takes more shared memory than each known device gives a block.");

@@ -2,8 +2,8 @@
 #pragma once
 
 #include <algorithm>
-#include <cstddef>
-#include <type_traits>
+#include <bit>
+#include <cstdint>
 
 #include <totograph/core/dtype.hpp>
 #include <totograph/core/shape.hpp>
@@ -17,111 +17,52 @@
 
 namespace totograph::cuda {
 
-/// What the stretches of a block's rows add up to, in shared memory: count, total and spread.
-struct MomentsOfStretches {
+/// Count, sum, and sum of squared deviations from the mean.
+struct Moments {
     static constexpr int kinds = 3;
-    static constexpr int most_spans = most_block_stretches / warp_size;
 
-    double own[kinds][most_block_stretches];
-    double before[kinds][most_block_stretches];  ///< Of the stretches before each in its span, of 32.
-    double spans[kinds][most_spans];
-    double enough[wide_block_threads / warp_size]
-                 [kinds];  ///< Of the first values of a row: of each warp's, or in 0 of the block's.
+    double count;
+    double total;
+    double spread;
+};
+
+/// The mean of values, of which there is one or more. As a division rounds it, so that of equal values it is that
+/// value; but without the branch that a division has for 0.
+__device__ __forceinline__ double mean_of(double count, double total) {
+    const double reciprocal = __drcp_rn(count);
+    const double mean = total * reciprocal;
+    return fma(fma(-count, mean, total), reciprocal, mean);
+}
+
+/// What the spread of values grows by beside that of those before them, by Chan, Golub and LeVeque
+/// (https://doi.org/10.1007/978-3-642-51461-6_3), without a division for each mean.
+__device__ __forceinline__ double spread_between(const Moments& before, const Moments& own) {
+    const double apart = own.total * before.count - before.total * own.count;  // of means, by both counts
+    const double counts = own.count * before.count * (own.count + before.count);
+    return apart * apart * __drcp_rn(counts > 0 ? counts : 1.0);
+}
+
+/// What running moments have in shared memory.
+struct SharedMoments {
+    static constexpr int groups = 128;  ///< Of a round, at most.
+    static constexpr int spans = groups / warp_size;
+
+    double totals[groups];
+    double spreads[groups];
+    int counts[groups];
+    Moments of_spans[spans];
+    Moments enough[wide_block_threads / warp_size];  ///< Of a row, which a warp has, or in 0 the block.
 };
 
 /// One for all running moments of a kernel.
-__device__ __forceinline__ MomentsOfStretches& moments_of_stretches() {
-    __shared__ MomentsOfStretches memory;
+__device__ __forceinline__ SharedMoments& shared_moments() {
+    __shared__ SharedMoments memory;
     return memory;
 }
 
-/// Sums of what is before each stretch of a row, in the order of `Cumsum`, where a warp has them all.
-template <int each>
-class StretchesOfWarp {
-    static_assert(each <= 4, "totograph: a longer row takes a block.");
-
-public:
-    /// @param sums  within each stretch
-    __device__ __forceinline__ StretchesOfWarp(const MomentsOfStretches&, int, const double (&sums)[each], double) {
-#pragma unroll
-        for (int i = 0; i < each; ++i) {
-            own_[i] = __shfl_sync(0xffffffffU, sums[i], warp_size - 1);
-        }
-    }
-    [[nodiscard]] __device__ __forceinline__ double before(int i, int) const {
-        // As a tree adds up to three.
-        return i == 0 ? 0.0 : i == 1 ? own_[0] : i == 2 ? own_[1] + own_[0] : own_[2] + own_[1] + own_[0];
-    }
-    /// Up to the end of the stretch before one.
-    [[nodiscard]] __device__ __forceinline__ double behind_last(int i, int warp) const {
-        return i == 0 ? 0.0 : before(i - 1, warp) + own_[i - 1];
-    }
-    /// Of all: such a row has no more.
-    [[nodiscard]] __device__ __forceinline__ double carry() const {
-        return 0;
-    }
-
-private:
-    double own_[each];
-};
-
-/// The same where the warps of a block have `each` of them: read from shared memory, where `add_up` left them.
-template <int each, int warps>
-class StretchesOfBlock {
-    static constexpr int stretches = each * warps;
-    static constexpr int spans = (stretches + warp_size - 1) / warp_size;
-    static constexpr int turns = warp_size / warps;  // of a span
-    static_assert(2 * spans <= warps, "totograph: a warp adds up a span of one kind.");
-
-public:
-    /// Adds up spans of kinds from `first` on, a span of a kind a warp. All have waited for what lies there.
-    static __device__ __forceinline__ void add_up(MomentsOfStretches& memory, int first, int count, int warp,
-                                                  int lane) {
-        if (warp < count * spans) {
-            const int kind = first + warp / spans;
-            const int span = warp % spans;
-            const int stretch = span * warp_size + lane;
-            const double sum = scan_of_warp(stretch < stretches ? memory.own[kind][stretch] : 0.0);
-            const double left = __shfl_up_sync(0xffffffffU, sum, 1);
-            memory.before[kind][stretch] = lane > 0 ? left : 0.0;
-            if (lane == warp_size - 1) {
-                memory.spans[kind][span] = sum;
-            }
-        }
-    }
-
-    __device__ __forceinline__ StretchesOfBlock(const MomentsOfStretches& memory, int kind, const double (&)[each],
-                                                double carry)
-        : own_(memory.own[kind]), before_(memory.before[kind]) {
-        carries_[0] = carry;
-#pragma unroll
-        for (int span = 0; span < spans; ++span) {
-            carries_[span + 1] = carries_[span] + memory.spans[kind][span];
-        }
-    }
-    [[nodiscard]] __device__ __forceinline__ double before(int i, int warp) const {
-        return carries_[i / turns] + before_[i * warps + warp];
-    }
-    [[nodiscard]] __device__ __forceinline__ double behind_last(int i, int warp) const {
-        if (i == 0 && warp == 0) {
-            return carries_[0];
-        }
-        const int last = i * warps + warp - 1;
-        const bool is_in_span = i % turns != 0 || warp > 0;
-        return carries_[is_in_span ? i / turns : max(i / turns - 1, 0)] + before_[last] + own_[last];
-    }
-    [[nodiscard]] __device__ __forceinline__ double carry() const {
-        return carries_[spans];
-    }
-
-private:
-    const double* own_;
-    const double* before_;
-    double carries_[spans + 1];
-};
-
-/// Running moments of rows. All sums are added in the order of `Cumsum`, so they depend on what is before them alone.
-/// Values, means and deviations stay in registers.
+/// Running moments of rows. Values of a group add up on their own, by some lanes of a warp, about their own mean; then
+/// groups add up in spans of 32, by the tree of a warp, and spans from the left. So moments depend on what is before
+/// them alone, whatever the columns behind them and the threads of a block.
 /// @tparam threads  of a block
 template <class K, int threads>
 class MomentsOfRows {
@@ -133,7 +74,7 @@ class MomentsOfRows {
     static constexpr bool has_marks = K::kernel.operand_count % 3 == 2;
     static constexpr bool goes_on = K::kernel.operand_count > 2;
     static constexpr int first_sum = has_marks ? 2 : 1;
-    static constexpr int kinds = MomentsOfStretches::kinds;
+    static constexpr int kinds = Moments::kinds;
 
     static constexpr auto step_of(const Strides& strides, int axis) {
         return static_cast<Offset<K>>(strides[static_cast<std::size_t>(axis)]);
@@ -152,21 +93,34 @@ class MomentsOfRows {
         }();
     };
 
-    struct Moments {
-        double count;
-        double total;
-        double spread;
-
-        [[nodiscard]] __device__ __forceinline__ double mean() const { return total / (count > 1.0 ? count : 1.0); }
-    };
-
 public:
     static constexpr int axes = row_axes;
     static constexpr auto rows = static_cast<Offset<K>>(Rows::shape.size());
-    /// A row of a few stretches takes a warp, a longer one a block.
+    /// A short row takes a warp, a longer one a block.
     static constexpr bool takes_warp = columns <= 4 * warp_size;
 
-    __device__ __forceinline__ MomentsOfRows(const KernelCall& call, MomentsOfStretches& memory)
+private:
+    /// Lanes that share a group, each of which has some four values of it.
+    static constexpr int lanes =
+        static_cast<int>(std::bit_floor(static_cast<unsigned>(std::clamp<Index>((group + 3) / 4, 1, warp_size))));
+    static constexpr int each = static_cast<int>((group + lanes - 1) / lanes);
+    /// Groups that are added up at once, and how often before they are scanned: whole spans, or all that there are.
+    static constexpr int most_groups = takes_warp ? warp_size : SharedMoments::groups;
+    static constexpr int together = std::min((takes_warp ? warp_size : threads) / lanes, most_groups);
+    static constexpr int most_values = 16;  ///< Of a thread, in registers.
+    static constexpr int turns = [] {
+        constexpr int of_span = std::max(1, static_cast<int>(warp_size) / together);
+        const int spans = std::clamp(most_values / (each * of_span), 1, most_groups / (together * of_span));
+        return std::min(spans * of_span, static_cast<int>((groups + together - 1) / together));
+    }();
+    static constexpr bool are_held = turns * each <= most_values;
+    static constexpr int scanned = turns * together;
+    static constexpr int spans = (scanned + warp_size - 1) / warp_size;
+    static constexpr bool has_rounds = scanned < groups;
+    static_assert(takes_warp ? spans == 1 : spans <= SharedMoments::spans && spans <= threads / warp_size);
+
+public:
+    __device__ __forceinline__ MomentsOfRows(const KernelCall& call, SharedMoments& memory)
         : memory_(memory),
           x_(call.operands[0].get<float>(positions_of<K>(call))),
           out_(call.output.get<double>(positions_of<K>(call))) {
@@ -193,126 +147,301 @@ public:
     /// A row, by a warp or by a block.
     /// @param used_groups  those that anybody reads
     __device__ __forceinline__ void run(Offset<K> row, Offset<K> used_groups) const {
-        constexpr int warps = takes_warp ? 1 : threads / warp_size;
-        constexpr int width = warps * warp_size;
-        constexpr int each =
-            std::min(static_cast<int>(divide_rounding_up(Index{columns}, Index{width})), most_block_stretches / warps);
-        const int own_warp = static_cast<int>(threadIdx.x) / warp_size;
-        const int warp = takes_warp ? 0 : own_warp;
-        const int lane = static_cast<int>(threadIdx.x) % warp_size;
-        double(&enough)[kinds] = memory_.enough[takes_warp ? own_warp : 0];
         const auto place = place_of<K, Rows>(row);
-        const Offset<K> from = offset_of<K, StridesOfOperand<K, 0>>(place);
-        const Offset<K> marks_from = offset_of<K, StridesOfOperand<K, 1>>(place);
+        const Values values{x_ + offset_of<K, StridesOfOperand<K, 0>>(place),
+                            has_marks ? marks_ + offset_of<K, StridesOfOperand<K, 1>>(place) : nullptr,
+                            used_groups * group};
         double* const out = out_ + offset_of<K, StridesOfOutput<K>>(place);
         const Moments before = moments_before(place);
-
-        const Offset<K> used_columns = used_groups * group;
-        Moments carry{0, 0, 0};  // of the columns before this turn
+        Moments carry{0, 0, 0};  // of the groups before this round
         bool has_short = false;
-        for (Offset<K> first = 0; first < used_columns; first += each * width) {
-            const auto column_of = [&](int i) {
-                return first + static_cast<Offset<K>>((i * warps + warp) * warp_size + lane);
-            };
-            float values[each];
-            bool seen[each];
-#pragma unroll
-            for (int i = 0; i < each; ++i) {  // all are read before the first is used
-                const Offset<K> column = column_of(i);
-                values[i] = column < used_columns ? x_[from + column * step] : 0.0F;
-                seen[i] = column < used_columns;
-                if constexpr (has_marks) {
-                    seen[i] = seen[i] && marks_[marks_from + column * mark_step] != 0;
-                }
+#pragma unroll 1
+        for (Offset<K> first = 0; first < used_groups; first += scanned) {
+            const GroupMoments own = add_up_groups(values, first);
+            const auto number = first + static_cast<Offset<K>>(span() * warp_size + lane());
+            // Of this lane's span up to its group; and of what is before the span.
+            int count = 0;
+            double total = 0;
+            double spread = 0;
+            if (scans()) {
+                count = scan_of_warp(own.count);
+                total = scan_of_warp(own.total);
+                give_span({static_cast<double>(count), total, 0}, false);
             }
-            using Stretches = std::conditional_t<takes_warp, StretchesOfWarp<each>, StretchesOfBlock<each, warps>>;
-            const auto add_up = [&](int first_kind, int count) {
-                if constexpr (!takes_warp) {
-                    __syncthreads();
-                    Stretches::add_up(memory_, first_kind, count, own_warp, lane);
-                    __syncthreads();
-                }
-            };
-            const auto leave = [&](int kind, int i, double sum) {
-                if (!takes_warp && lane == warp_size - 1) {
-                    memory_.own[kind][i * warps + warp] = sum;
-                }
-            };
-            // Within a stretch, then of all.
-            double count[each];
-            double total[each];
-            double spread[each];
-#pragma unroll
-            for (int i = 0; i < each; ++i) {
-                const unsigned members = __ballot_sync(0xffffffffU, seen[i]);
-                count[i] = __popc(members & (0xffffffffU >> (warp_size - 1 - lane)));
-                total[i] = scan_of_warp(seen[i] ? static_cast<double>(values[i]) : 0.0);
-                leave(0, i, count[i]);
-                leave(1, i, total[i]);
+            synchronize_spans();
+            Moments base = carry;
+            if (scans()) {
+                add_spans(base, false);
+                const Moments so_far{base.count + static_cast<double>(count - own.count) + before.count,
+                                     base.total + left_of(total) + before.total, 0};
+                spread =
+                    scan_of_warp(own.spread + spread_between(so_far, {static_cast<double>(own.count), own.total, 0}));
+                give_span({0, 0, spread}, true);
             }
-            add_up(0, 2);
-            const Stretches counts(memory_, 0, count, carry.count);
-            const Stretches totals(memory_, 1, total, carry.total);
-#pragma unroll
-            for (int i = 0; i < each; ++i) {
-                const auto mean_of = [&](double number, double sum) {
-                    return Moments{number + before.count, sum + before.total, 0}.mean();
-                };
-                count[i] += counts.before(i, warp);
-                total[i] += totals.before(i, warp);
-                const double mean = mean_of(count[i], total[i]);
-                const double left = __shfl_up_sync(0xffffffffU, mean, 1);
-                const double at_left = mean_of(counts.behind_last(i, warp), totals.behind_last(i, warp));
-                const double mean_before = lane == 0 ? at_left : left;
-                const auto x = static_cast<double>(values[i]);
-                spread[i] = scan_of_warp(seen[i] ? (x - mean_before) * (x - mean) : 0.0);
-                leave(2, i, spread[i]);
-            }
-            add_up(2, 1);
-            const Stretches spreads(memory_, 2, spread, carry.spread);
-#pragma unroll
-            for (int i = 0; i < each; ++i) {
-                const Offset<K> column = column_of(i);
-                const Moments all{count[i] + before.count, total[i] + before.total,
-                                  spreads.before(i, warp) + spread[i] + before.spread};
-                const bool is_short = all.count < least;
-                if (column < used_columns && (column + 1) % group == 0) {
-                    double* const to = out + ((column + 1) / group - 1) * group_step;
+            synchronize_spans();
+            if (scans()) {
+                add_spans(base, true);
+                if (number < used_groups) {
+                    const Moments all{base.count + static_cast<double>(count) + before.count,
+                                      base.total + total + before.total, base.spread + spread + before.spread};
+                    double* const to = out + number * group_step;
                     write(to, all);
-                    if (has_least && !is_short) {
-                        write(to + kinds * kind_step, all);
+                    if constexpr (has_least) {
+                        write(to + kinds * kind_step, all);  // again below, where it is too few
+                        has_short = has_short || all.count < least;
                     }
-                    has_short = has_short || is_short;
-                }
-                const bool completes = seen[i] && !is_short && all.count - 1.0 < least;
-                if (has_least && (completes || (column == used_columns - 1 && is_short))) {
-                    enough[0] = all.count;
-                    enough[1] = all.total;
-                    enough[2] = all.spread;
                 }
             }
-            carry = {counts.carry(), totals.carry(), spreads.carry()};
-            wait();  // what stretches add up to may be written again
+            if constexpr (has_rounds) {
+                carry = carried_on(carry, {static_cast<double>(count), total, spread});
+            }
         }
         if constexpr (has_least) {
-            const bool any = takes_warp ? __any_sync(0xffffffffU, has_short) != 0 : __syncthreads_or(has_short) != 0;
-            for (Offset<K> g = takes_warp ? lane : static_cast<int>(threadIdx.x); any && g < used_groups; g += width) {
-                double* const to = out + g * group_step;
-                if (to[0] < least) {
-                    write(to + kinds * kind_step, Moments{enough[0], enough[1], enough[2]});
-                }
+            const bool any = takes_warp ? __any_sync(all_lanes, has_short) != 0 : __syncthreads_or(has_short) != 0;
+            if (any) {
+                write_enough(values, out, used_groups, before);
             }
-            wait();
         }
+        synchronize();  // what lies in shared memory may be written again
     }
 
 private:
-    static __device__ __forceinline__ void wait() {
+    static constexpr unsigned all_lanes = 0xffffffffU;
+
+    static __device__ __forceinline__ int warp() {
+        return static_cast<int>(threadIdx.x) / warp_size;
+    }
+    static __device__ __forceinline__ int lane() {
+        return static_cast<int>(threadIdx.x) % warp_size;
+    }
+    /// Of those that share the row.
+    static __device__ __forceinline__ int thread() {
+        return takes_warp ? lane() : static_cast<int>(threadIdx.x);
+    }
+    /// The span that a warp scans, if there is one.
+    static __device__ __forceinline__ int span() {
+        return takes_warp ? 0 : warp();
+    }
+    static __device__ __forceinline__ bool scans() {
+        return span() < spans;
+    }
+    static __device__ __forceinline__ void synchronize() {
         if constexpr (takes_warp) {
             __syncwarp();
         } else {
             __syncthreads();
         }
+    }
+
+    /// The values of a row.
+    struct Values {
+        const float* x;
+        const float* marks;
+        Offset<K> used_columns;
+
+        [[nodiscard]] __device__ __forceinline__ float load(Offset<K> column) const {
+            return column < used_columns ? x[column * step] : 0.0F;
+        }
+        [[nodiscard]] __device__ __forceinline__ bool is_seen(Offset<K> column) const {
+            bool result = column < used_columns;
+            if constexpr (has_marks) {
+                result = result && marks[column * mark_step] != 0;
+            }
+            return result;
+        }
+    };
+
+    /// Of values of one group.
+    struct GroupMoments {
+        int count;
+        double total;
+        double spread;
+    };
+
+    /// The moments of groups from number `first` on: of the one that this lane scans, of which its warp has a span.
+    [[nodiscard]] __device__ __forceinline__ GroupMoments add_up_groups(const Values& values, Offset<K> first) const {
+        const int place = thread() / lanes;
+        const bool has_group = place < together;
+        const auto column_of = [&](int turn, int i) {
+            const auto inside = static_cast<Offset<K>>(i * lanes + thread() % lanes);
+            const Offset<K> number = first + static_cast<Offset<K>>(turn * together + place);
+            return has_group && (group % lanes == 0 || inside < group) ? number * group + inside : values.used_columns;
+        };
+        float held[are_held ? turns * each : 1];
+        std::uint32_t seen = 0;
+        if constexpr (are_held) {
+#pragma unroll
+            for (int i = 0; i < turns * each; ++i) {  // all are read before the first is used
+                const Offset<K> column = column_of(i / each, i % each);
+                held[i] = values.load(column);
+                seen |= values.is_seen(column) ? 1U << i : 0U;
+            }
+        }
+        const auto for_each_seen = [&](int turn, const auto& visit) {
+#pragma unroll(are_held ? each : 4)
+            for (int i = 0; i < each; ++i) {
+                if constexpr (are_held) {
+                    visit((seen >> (turn * each + i) & 1U) != 0, static_cast<double>(held[turn * each + i]));
+                } else {
+                    const Offset<K> column = column_of(turn, i);
+                    visit(values.is_seen(column), static_cast<double>(values.load(column)));
+                }
+            }
+        };
+        GroupMoments found{0, 0, 0};
+#pragma unroll
+        for (int turn = 0; turn < turns; ++turn) {
+            GroupMoments own{0, 0, 0};
+            for_each_seen(turn, [&](bool is_seen, double x) {
+                own.count += is_seen ? 1 : 0;
+                own.total += is_seen ? x : 0.0;
+            });
+            own.count = sum_of_group<lanes>(own.count);
+            own.total = sum_of_group<lanes>(own.total);
+            const double mean = mean_of(static_cast<double>(max(own.count, 1)), own.total);
+            for_each_seen(turn, [&](bool is_seen, double x) { own.spread += is_seen ? (x - mean) * (x - mean) : 0.0; });
+            own.spread = sum_of_group<lanes>(own.spread);
+            give_group(turn, place, own, found);
+        }
+        if constexpr (!takes_warp) {
+            __syncthreads();
+            if (const int own = span() * warp_size + lane(); own < scanned) {
+                found = {memory_.counts[own], memory_.totals[own], memory_.spreads[own]};
+            }
+        }
+        return found;
+    }
+
+    /// Gives the moments of a group to the lane that scans it.
+    __device__ __forceinline__ void give_group(int turn, int place, const GroupMoments& own,
+                                               GroupMoments& found) const {
+        if constexpr (takes_warp) {
+            const int from = lane() % together * lanes;
+            const GroupMoments given{__shfl_sync(all_lanes, own.count, from), __shfl_sync(all_lanes, own.total, from),
+                                     __shfl_sync(all_lanes, own.spread, from)};
+            found = lane() / together == turn ? given : found;
+        } else if (place < together && thread() % lanes == 0) {
+            const int to = turn * together + place;
+            memory_.counts[to] = own.count;
+            memory_.totals[to] = own.total;
+            memory_.spreads[to] = own.spread;
+        }
+    }
+
+    /// What is left of a lane's own in a scan.
+    static __device__ __forceinline__ double left_of(double sum) {
+        const double left = __shfl_up_sync(all_lanes, sum, 1);
+        return lane() == 0 ? 0.0 : left;
+    }
+    /// Whether what a span adds up to is read by others: those behind it, or the next round.
+    static constexpr bool shares_spans = !takes_warp && (spans > 1 || has_rounds);
+    static __device__ __forceinline__ void synchronize_spans() {
+        if constexpr (shares_spans) {
+            __syncthreads();
+        }
+    }
+    /// Gives what a span adds up to to those who read it: count and total, or the spread.
+    __device__ __forceinline__ void give_span(const Moments& sums, bool is_spread) const {
+        if (shares_spans && lane() == warp_size - 1) {
+            Moments& to = memory_.of_spans[span()];
+            if (is_spread) {
+                to.spread = sums.spread;
+            } else {
+                to.count = sums.count;
+                to.total = sums.total;
+            }
+        }
+    }
+    /// Adds up those before a warp's span, to what was before this round.
+    __device__ __forceinline__ void add_spans(Moments& base, bool is_spread) const {
+        if constexpr (!takes_warp && spans > 1) {
+#pragma unroll
+            for (int i = 0; i < spans - 1; ++i) {
+                const Moments& of_span = memory_.of_spans[i];
+                if (i < span()) {
+                    if (is_spread) {
+                        base.spread += of_span.spread;
+                    } else {
+                        base.count += of_span.count;
+                        base.total += of_span.total;
+                    }
+                }
+            }
+        }
+    }
+    /// What is before the next round.
+    [[nodiscard]] __device__ __forceinline__ Moments carried_on(Moments carry, const Moments& sums) const {
+        if constexpr (takes_warp) {
+            constexpr int last = warp_size - 1;
+            return {carry.count + __shfl_sync(all_lanes, sums.count, last),
+                    carry.total + __shfl_sync(all_lanes, sums.total, last),
+                    carry.spread + __shfl_sync(all_lanes, sums.spread, last)};
+        } else {
+#pragma unroll
+            for (int i = 0; i < spans; ++i) {
+                carry.count += memory_.of_spans[i].count;
+                carry.total += memory_.of_spans[i].total;
+                carry.spread += memory_.of_spans[i].spread;
+            }
+            return carry;
+        }
+    }
+
+    /// Writes the moments of enough values where there are too few.
+    __device__ __forceinline__ void write_enough(const Values& values, double* out, Offset<K> used_groups,
+                                                 const Moments& before) const {
+        synchronize();
+        Moments& enough = memory_.enough[takes_warp ? warp() : 0];
+        if (takes_warp || warp() == 0) {
+            const Moments found = find_enough(values, out, used_groups, before);
+            if (lane() == 0) {
+                enough = found;
+            }
+        }
+        synchronize();
+        for (Offset<K> g = thread(); g < used_groups; g += takes_warp ? warp_size : threads) {
+            double* const to = out + g * group_step;
+            if (to[0] < least) {
+                write(to + kinds * kind_step, enough);
+            }
+        }
+    }
+    /// By a warp: the moments of the first values of a row that are enough, or of all that it has.
+    [[nodiscard]] __device__ __forceinline__ Moments find_enough(const Values& values, const double* out,
+                                                                 Offset<K> used_groups, const Moments& before) const {
+        int short_groups = 0;
+        for (Offset<K> g = lane(); g < used_groups; g += warp_size) {
+            short_groups += out[g * group_step] < least ? 1 : 0;
+        }
+        short_groups = warp_sum(short_groups);
+        const auto up_to = [&](Offset<K> g) {
+            const double* const from = out + g * group_step;
+            return Moments{from[0], from[kind_step], from[2 * kind_step]};
+        };
+        const Moments so_far = short_groups > 0 ? up_to(short_groups - 1) : before;
+        if (short_groups == used_groups) {
+            return so_far;
+        }
+        const int wanted = static_cast<int>(ceil(least - so_far.count));
+        const Offset<K> first = static_cast<Offset<K>>(short_groups) * group;
+        const auto add_up = [&](const auto& term) {
+            double sum = 0;
+            int count = 0;
+            for (Offset<K> i = 0; i < group; i += warp_size) {
+                const Offset<K> inside = i + static_cast<Offset<K>>(lane());
+                const bool is_seen = inside < group && values.is_seen(first + inside);
+                const unsigned members = __ballot_sync(all_lanes, is_seen);
+                const int rank = count + __popc(members & ((1U << lane()) - 1U));
+                sum += is_seen && rank < wanted ? term(static_cast<double>(values.load(first + inside))) : 0.0;
+                count += __popc(members);
+            }
+            return warp_sum(sum);
+        };
+        Moments own{static_cast<double>(wanted), add_up([](double x) { return x; }), 0};
+        const double mean = mean_of(own.count, own.total);
+        own.spread = add_up([mean](double x) { return (x - mean) * (x - mean); });
+        return {so_far.count + own.count, so_far.total + own.total,
+                so_far.spread + own.spread + spread_between(so_far, own)};
     }
 
     template <class PlaceOfRow>
@@ -332,7 +461,7 @@ private:
         to[2 * kind_step] = moments.spread;
     }
 
-    MomentsOfStretches& memory_;
+    SharedMoments& memory_;
     const float* x_;
     double* out_;
     const float* marks_ = nullptr;
@@ -343,7 +472,7 @@ private:
 
 template <class K, class Threads = Blocks<>, class Used = UsedExtents<K>>
 __device__ void run_moments(const KernelCall& call, const Used& used) {
-    MomentsOfStretches& memory = moments_of_stretches();
+    SharedMoments& memory = shared_moments();
     using Rows = MomentsOfRows<K, Threads::threads>;
     const auto run = [&](const Rows& rows, Offset<K> row) {
         if (used.template has<Rows::axes>(row)) {
