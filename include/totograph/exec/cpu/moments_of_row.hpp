@@ -13,26 +13,52 @@ namespace totograph::cpu {
 /// Count, total and spread of values.
 using MomentsOfRow = std::array<double, 3>;
 
-/// Values of one group, by their own mean.
-/// @param most  how many count, of the first that are observed
+/// Sums up what `term` gives for each step. Four sums take turns: no addition waits for the one before it.
+template <class Term>
+double sum_of_steps(Index begin, Index end, const Term& term) {
+    double a = 0;
+    double b = 0;
+    double c = 0;
+    double d = 0;
+    Index step = begin;
+    for (; step + 4 <= end; step += 4) {
+        a += term(step);
+        b += term(step + 1);
+        c += term(step + 2);
+        d += term(step + 3);
+    }
+    for (; step < end; ++step) {
+        a += term(step);
+    }
+    return (a + b) + (c + d);
+}
+
+/// Moments of observed values, by their own mean.
 template <class Value, class Observed>
-MomentsOfRow moments_of_group(Index begin, Index end, double most, const Value& value, const Observed& observed) {
-    MomentsOfRow own{};
-    Index last = begin;
-    for (; last < end && own[0] < most; ++last) {
-        if (observed(last)) {
-            own[0] += 1.0;
-            own[1] += value(last);
-        }
+MomentsOfRow moments_of_steps(Index begin, Index end, const Value& value, const Observed& observed) {
+    Index seen = 0;
+    const double total = sum_of_steps(begin, end, [&](Index step) {
+        const bool counts = observed(step);
+        seen += counts ? 1 : 0;
+        return counts ? static_cast<double>(value(step)) : 0.0;
+    });
+    const auto count = static_cast<double>(seen);
+    const double mean = total / std::max(count, 1.0);
+    const double spread = sum_of_steps(begin, end, [&](Index step) {
+        const double apart = observed(step) ? value(step) - mean : 0.0;
+        return apart * apart;
+    });
+    return {count, total, spread};
+}
+
+/// The end of the first so many observed steps, of which there are as many.
+template <class Observed>
+Index end_of_first(Index begin, double count, const Observed& observed) {
+    Index step = begin;
+    for (double seen = 0; seen < count; ++step) {
+        seen += observed(step) ? 1.0 : 0.0;
     }
-    const double mean = own[1] / std::max(own[0], 1.0);
-    for (Index step = begin; step < last; ++step) {
-        if (observed(step)) {
-            const double apart = value(step) - mean;
-            own[2] += apart * apart;
-        }
-    }
-    return own;
+    return step;
 }
 
 /// Adds moments of what comes behind some, by Chan, Golub and LeVeque (https://doi.org/10.1007/978-3-642-51461-6_3).
@@ -61,17 +87,18 @@ void moments_of_row(Index groups, Index group, Index least, const MomentsOfRow& 
     const auto wanted = static_cast<double>(least);
     Index short_groups = 0;
     for (Index g = 0; g < groups; ++g) {
+        const Index begin = g * group;
         const MomentsOfRow left = own;
-        const auto of_first = [&](double most) {
-            return moments_of_group(g * group, (g + 1) * group, most, value, observed);
-        };
-        add_behind(own, of_first(static_cast<double>(group)), before);
+        add_behind(own, moments_of_steps(begin, begin + group, value, observed), before);
         const MomentsOfRow ends = with_before(own);
         const bool is_short = ends[0] < wanted;
         short_groups += is_short ? 1 : 0;
-        if (const double count = left[0] + before[0]; count < wanted) {
+        if (is_short) {
+            enough = ends;
+        } else if (const double missing = std::ceil(wanted - (left[0] + before[0])); missing > 0) {
             MomentsOfRow first = left;
-            add_behind(first, of_first(std::ceil(wanted - count)), before);
+            const Index end = end_of_first(begin, missing, observed);
+            add_behind(first, moments_of_steps(begin, end, value, observed), before);
             enough = with_before(first);
         }
         for (std::size_t kind = 0; kind < ends.size(); ++kind) {
