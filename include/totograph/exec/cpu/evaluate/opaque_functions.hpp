@@ -17,7 +17,7 @@
 
 namespace totograph::cpu {
 inline namespace TOTOGRAPH_SIMD_NAMESPACE {
-namespace evaluate_detail {
+namespace opaque_detail {
 
 /// A node of a program's graph in the form that `run_opaque` takes.
 template <class Program, int id>
@@ -59,12 +59,12 @@ constexpr BoundGraph::OpaqueFunction opaque_function() {
     }
 }
 
-}  // namespace evaluate_detail
+}  // namespace opaque_detail
 
 /// The code of each opaque node of a program; null for other nodes.
 template <class Program>
 inline constexpr auto opaque_functions = []<int... id>(std::integer_sequence<int, id...>) {
-    return std::array<BoundGraph::OpaqueFunction, sizeof...(id)>{evaluate_detail::opaque_function<Program, id>()...};
+    return std::array<BoundGraph::OpaqueFunction, sizeof...(id)>{opaque_detail::opaque_function<Program, id>()...};
 }
 (std::make_integer_sequence<int, Program::graph.size()>());
 
