@@ -56,9 +56,9 @@ struct ClockScale {
         const double steps = static_cast<double>(at - anchor) / static_cast<double>(step);
         return static_cast<double>(anchor_row) + (are_workdays ? workdays_of_days(since_monday, steps) : steps);
     }
-    /// Whether a midnight is that of a day on which no row is.
-    [[nodiscard]] bool is_between(std::int64_t midnight) const {
-        const double days = static_cast<double>(midnight - anchor) / 86400e9;
+    /// Whether a time is of a day on which no row is.
+    [[nodiscard]] bool is_between(std::int64_t time) const {
+        const double days = static_cast<double>(time - anchor) / 86400e9;
         const auto place = static_cast<std::int64_t>(std::floor(since_monday + days + 0.1));  // daylight saving
         return are_workdays && (place % 7 + 7) % 7 >= 5;
     }

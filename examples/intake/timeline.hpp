@@ -112,16 +112,19 @@ private:
     void find_workdays() {
         constexpr std::int64_t day = totograph::io::seconds_per_day * totograph::io::nanoseconds_per_second;
         constexpr std::size_t two_weeks = 10;
-        if (kind_ != Kind::instants || step_.length != day || clock_.times.size() < two_weeks) {
+        // Of dates and times, or of epoch times, which are counts of so many nanoseconds.
+        const std::int64_t unit = kind_ == Kind::instants ? 1 : kind_ == Kind::numbers ? epoch_unit() : 0;
+        if (unit == 0 || day % unit != 0 || step_.length != day / unit || clock_.times.size() < two_weeks) {
             return;
         }
-        const totograph::io::ClockTime last = totograph::io::clock_time(anchor_, clock_.style.offset_seconds);
+        const std::int64_t offset = kind_ == Kind::instants ? clock_.style.offset_seconds : 0;
+        const totograph::io::ClockTime last = totograph::io::clock_time(anchor_ * unit, offset);
         const auto weekday = (std::chrono::weekday(std::chrono::sys_days(last.date)) - std::chrono::Monday).count();
         since_monday_ =
             static_cast<double>(weekday) + static_cast<double>(last.nanosecond_of_day) / static_cast<double>(day);
         are_workdays_ = std::all_of(clock_.times.begin(), clock_.times.end(), [&](std::int64_t time) {
             // Rounded, for daylight saving may move the clock by an hour.
-            const std::int64_t before = (anchor_ - time + day / 2) / day;
+            const std::int64_t before = (anchor_ - time + day / unit / 2) / (day / unit);
             return ((weekday - before) % 7 + 7) % 7 < 5;
         });
     }

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <cstdio>
 #include <optional>
 #include <string>
 #include <utility>
@@ -43,8 +44,10 @@ public:
     /// What becomes of the line that is held back, now that the next one's timestamp is known; nothing when none is
     /// held back, and while the next ones do not tell. To be called before `advance` of the same timestamp.
     std::optional<Tick> resolve_held(const std::string& next) {
+        const int decimals = decimals_;
         const std::optional<std::int64_t> now = held_ ? read(next) : std::nullopt;
         if (!now || *now <= *last_ || *now == *held_) {
+            count_coarser(decimals);
             return std::nullopt;
         }
         const std::int64_t held = *held_;
@@ -59,8 +62,35 @@ public:
         return is_confirmed ? accept(held) : Tick{.is_refuted = true};
     }
 
-    /// Takes the next line's timestamp: a date and time, or a number. A late or unreadable one changes nothing.
+    /// Takes the next line's timestamp: a date and time, or a number. A late or unreadable one changes nothing, not
+    /// even how times to come are written.
     Tick advance(const std::string& text) {
+        const int decimals = decimals_;
+        const Tick tick = take(text);
+        if (decimals_ > decimals && taken_ >= 2 && (tick.is_late || tick.is_held || !tick.is_readable)) {
+            count_coarser(decimals);
+        }
+        return tick;
+    }
+
+    /// The timestamp `steps` after the last line; "+steps" as long as the rhythm is not known. Lines that come once in
+    /// a month, or in several, go on in the months behind.
+    [[nodiscard]] std::string later(std::int64_t steps) const {
+        if (std::optional<std::string> months = months_later(steps)) {
+            return *std::move(months);
+        }
+        const double usual = interval(3);
+        const double ahead = usual * static_cast<double>(steps);
+        std::int64_t value = 0;
+        // What is beyond 64 bits has no name, neither the distance nor the sum.
+        if (!(usual > 0) || !(ahead < 9e18) || __builtin_add_overflow(*last_, std::llround(ahead), &value)) {
+            return unnamed(steps);
+        }
+        return clock().text(value);
+    }
+
+private:
+    Tick take(const std::string& text) {
         const std::optional<std::int64_t> now = read(text);
         if (!now) {
             const totograph::io::DateReading reading = totograph::io::date_reading(text);
@@ -87,23 +117,6 @@ public:
         return accept(*now);
     }
 
-    /// The timestamp `steps` after the last line; "+steps" as long as the rhythm is not known. Lines that come once in
-    /// a month, or in several, go on in the months behind.
-    [[nodiscard]] std::string later(std::int64_t steps) const {
-        if (std::optional<std::string> months = months_later(steps)) {
-            return *std::move(months);
-        }
-        const double usual = interval(3);
-        const double ahead = usual * static_cast<double>(steps);
-        std::int64_t value = 0;
-        // What is beyond 64 bits has no name, neither the distance nor the sum.
-        if (!(usual > 0) || !(ahead < 9e18) || __builtin_add_overflow(*last_, std::llround(ahead), &value)) {
-            return unnamed(steps);
-        }
-        return clock().text(value);
-    }
-
-private:
     [[nodiscard]] totograph::io::Clock clock() const {
         totograph::io::Clock clock;
         clock.kind = style_ ? totograph::io::Clock::Kind::instants : totograph::io::Clock::Kind::numbers;
@@ -146,7 +159,7 @@ private:
             if (style_) {
                 join_style(stamp->style, *style_);
             }
-            style_ = stamp->style;
+            newest_style_ = stamp->style;
             return stamp->instant;
         }
         return style_ ? std::nullopt : read_number(text);
@@ -164,53 +177,98 @@ private:
     /// A number in units of the last decimal that any so far has: many programs leave out zeros at the end.
     std::optional<std::int64_t> read_number(const std::string& text) {
         using namespace totograph::io;
+        const Decimal number = parse_decimal(text);
+        const int decimals =
+            number.kind == DecimalKind::number ? meant_decimals(text, number.value) : decimals_of(text);
         if (!last_) {
-            decimals_ = std::min(decimals_of(text), most_decimals);
-        } else if (decimals_of(text) > decimals_ && parse_decimal(text).kind == DecimalKind::number) {
-            count_finer(std::min(decimals_of(text), most_decimals));
+            decimals_ = decimals;
+        } else if (decimals > decimals_ && number.kind == DecimalKind::number) {
+            count_finer(decimals);
+        }
+        if (number.kind == DecimalKind::number && decimals_ > 0) {
+            int most = decimals_;
+            while (most > 0 && std::abs(number.value) * std::pow(10.0, most) >= bound) {
+                --most;
+            }
+            count_coarser(most);
         }
         const std::optional<std::int64_t> count =
             decimals_ == 0 && parse_whole_number(text) ? parse_whole_number(text) : parse_count(text, decimals_);
-        const Decimal number = parse_decimal(text);
         if (count || number.kind != DecimalKind::number || decimals_of(text) <= decimals_) {
             return count;
         }
-        const double scaled = std::floor(number.value * std::pow(10.0, decimals_));
-        return std::abs(scaled) < 4e18 ? std::optional(static_cast<std::int64_t>(scaled)) : std::nullopt;
+        constexpr double rounding = 1e-6;  // of numbers that are written with more digits than they have
+        const double scaled = std::floor(number.value * std::pow(10.0, decimals_) + rounding);
+        return std::abs(scaled) < bound ? std::optional(static_cast<std::int64_t>(scaled)) : std::nullopt;
+    }
+
+    /// Decimals of a number, as many as are counted; of one with more digits than a double holds, without what is its
+    /// rounding.
+    static int meant_decimals(const std::string& text, double value) {
+        using namespace totograph::io;
+        const int written = decimals_of(text);
+        if (written <= most_decimals) {
+            return written;
+        }
+        char digits[64];
+        std::snprintf(digits, sizeof(digits), "%.15g", value);
+        return std::min(decimals_of(digits), most_decimals);
+    }
+
+    /// What was counted so far.
+    std::vector<std::int64_t*> counts() {
+        std::vector<std::int64_t*> result;
+        for (std::optional<std::int64_t>* one : {&last_, &held_, &late_}) {
+            if (*one) {
+                result.push_back(&**one);
+            }
+        }
+        for (std::int64_t& one : recent_) {
+            result.push_back(&one);
+        }
+        return result;
+    }
+    static std::int64_t power_of_ten(int exponent) {
+        std::int64_t result = 1;
+        for (int i = 0; i < exponent; ++i) {
+            result *= 10;
+        }
+        return result;
+    }
+    void scale_gaps(double factor) {
+        for (double& gap : gaps_) {
+            gap *= factor;
+        }
+        for (double& pause : pauses_) {
+            pause *= factor;
+        }
     }
 
     /// Counts so many decimals from now on, where what was counted has room for them.
     void count_finer(int decimals) {
-        constexpr std::int64_t bound = 4'000'000'000'000'000'000;
-        std::int64_t factor = 1;
-        for (int i = decimals_; i < decimals; ++i) {
-            factor *= 10;
-        }
-        std::vector<std::int64_t*> counts;
-        for (std::optional<std::int64_t>* one : {&last_, &held_, &late_}) {
-            if (*one) {
-                counts.push_back(&**one);
+        const std::int64_t factor = power_of_ten(decimals - decimals_);
+        const std::int64_t most = static_cast<std::int64_t>(bound) / factor;
+        const std::vector<std::int64_t*> all = counts();
+        if (std::all_of(all.begin(), all.end(),
+                        [&](const std::int64_t* one) { return *one <= most && *one >= -most; })) {
+            decimals_ = decimals;
+            for (std::int64_t* const one : all) {
+                *one *= factor;
             }
+            scale_gaps(static_cast<double>(factor));
         }
-        for (std::int64_t& one : recent_) {
-            counts.push_back(&one);
-        }
-        const bool has_room = std::all_of(counts.begin(), counts.end(), [&](const std::int64_t* one) {
-            return *one <= bound / factor && *one >= -(bound / factor);
-        });
-        if (!has_room) {
+    }
+    /// Counts no more than so many decimals from now on.
+    void count_coarser(int decimals) {
+        if (decimals >= decimals_) {
             return;
         }
+        const std::int64_t factor = power_of_ten(decimals_ - decimals);
         decimals_ = decimals;
-        for (std::int64_t* const one : counts) {
-            *one *= factor;
+        for (std::int64_t* const one : counts()) {
+            *one = *one / factor - (*one % factor < 0 ? 1 : 0);
         }
-        for (double& gap : gaps_) {
-            gap *= static_cast<double>(factor);
-        }
-        for (double& pause : pauses_) {
-            pause *= static_cast<double>(factor);
-        }
+        scale_gaps(1.0 / static_cast<double>(factor));
     }
 
     /// Takes a timestamp after the last one.
@@ -224,6 +282,7 @@ private:
             }
             learn(gap, tick.skipped > 0);
         }
+        style_ = newest_style_;
         last_ = now;
         late_.reset();
         recent_.push_back(now);
@@ -262,11 +321,13 @@ private:
     }
 
     std::optional<std::int64_t> last_;
-    std::optional<std::int64_t> held_;  // far ahead of the last
-    std::optional<std::int64_t> late_;  // the newest late one since the last
-    std::optional<totograph::io::TimestampStyle> style_;
+    std::optional<std::int64_t> held_;                           // far ahead of the last
+    std::optional<std::int64_t> late_;                           // the newest late one since the last
+    std::optional<totograph::io::TimestampStyle> style_;         // of all that were taken
+    std::optional<totograph::io::TimestampStyle> newest_style_;  // the same with the one that was read last
     std::optional<totograph::io::DateOrder> order_;
     static constexpr int most_decimals = 9;
+    static constexpr double bound = 4e18;  ///< Of what is counted, with room for what is added to it.
     int decimals_ = 0;
     bool is_compact_ = false;
     static constexpr std::size_t most_recent = 24;

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from support import CHECKPOINT, PACKAGE, waves
 
+from totograph.__main__ import _number
 from totograph.__main__ import main as command_line
 from totograph._epoch import CLOCK_NAMES
 from totograph._table import Table, read_table
@@ -50,6 +51,13 @@ def test_the_command_line_keeps_small_steps_at_a_high_level(tmp_path, capfd):
     low = forecast(0.0)
     np.testing.assert_allclose(forecast(8e9) - 8e9, low, atol=1e-4)
     np.testing.assert_allclose(forecast(1234567.0) - 1234567, low, atol=1e-4)
+
+
+def test_numbers_have_no_more_digits_than_float32(tmp_path):
+    written = [_number(np.float64(np.float32(value)), 0.0) for value in (0.1, 24.33, 368.79, 3.0)]
+    assert written == ["0.1", "24.33", "368.79", "3"]
+    assert _number(100000 + np.float64(np.float32(0.1)), 100000.0) == "100000.1"
+    assert _number(8e9 + 1.25, 8e9) == "8000000001.25"
 
 
 def test_levels_are_means_where_float32_has_too_few_digits():

@@ -6,6 +6,8 @@ import csv
 import sys
 from pathlib import Path
 
+import numpy as np
+
 from . import demo_checkpoint, load
 from ._table import read_table
 
@@ -33,8 +35,11 @@ def _sentence(error: Exception) -> str:
     return str(error) or "There is not enough memory for this."  # of which Python says nothing
 
 
-def _number(value: float) -> str:
-    """Twelve significant digits; of counters, which are large beside what they change by, all of them."""
+def _number(value: float, level: float) -> str:
+    """As few digits as tell the float32 that was forecast. Beside a level, which large numbers have: twelve digits; of
+    counters, which are large beside what they change by, all."""
+    if level == 0:
+        return str(np.float32(value)).removesuffix(".0")
     return f"{value:.12g}" if abs(value) < 1e9 else repr(float(value))
 
 
@@ -57,7 +62,8 @@ def main(arguments: list[str] | None = None) -> int:
             writer.writerow(["time", "variate", *(f"{level:g}" for level in given.quantiles)])
             for step, time in enumerate(times):
                 for variate, name in enumerate(table.names):
-                    writer.writerow([time, name, *(_number(value) for value in quantiles[:, variate, step])])
+                    writer.writerow([time, name, *(_number(value, levels[variate, 0])
+                                           for value in quantiles[:, variate, step])])
     except (OSError, ValueError, RuntimeError, MemoryError, OverflowError) as error:
         print(f"totograph: {_sentence(error)}", file=sys.stderr)
         return 1

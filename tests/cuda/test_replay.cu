@@ -236,8 +236,8 @@ TEST_CASE("marks of observed steps that are on the device already are right for 
     // A series of 768 KiB travels in four parts while it is written, the last of which ends where it ends.
     constexpr tg::Bucket large{.batch = 96, .variates = 1, .context = 2048, .horizon = 8};
     using Large = Forecaster<large>;
-    CHECK(Large::keeps_observed());
-    CHECK(!Forecaster<sampled>::keeps_observed());
+    CHECK(Large::keeps_inputs());
+    CHECK(!Forecaster<sampled>::keeps_inputs());
     const Request full = waves(96, 1, 2048);
     Request gaps = full;
     make_gaps(gaps);
@@ -326,8 +326,8 @@ TEST_CASE("padding that is on the device already is not written again, and what 
         check(part_of(full, {.batch = 1, .variates = 2, .steps = 33}));
         check(full);
     };
-    CHECK(Forecaster<large>::keeps_observed());
+    CHECK(Forecaster<large>::keeps_inputs());
     check_parts.template operator()<large>();
-    CHECK(!Forecaster<small>::keeps_observed());
+    CHECK(!Forecaster<small>::keeps_inputs());
     check_parts.template operator()<small>();
 }

@@ -114,6 +114,8 @@ TEST_CASE("blocks that share k multiply each weight once") {
     static_assert(tg::cuda::takes_skinny_cluster(Chosen::launch.gemm, tg::cuda::traits_of(90)));
     static_assert(tg::cuda::skinny_cluster_cut(18, 800, 5464) == tg::cuda::SkinnyClusterCut{2, 4});
     check_each_weight<18, 800, 5464>();
+    using Narrow = tg::cuda::LaunchAt<tg::Program<OneGemm<45, 64, 4100>>, false, 0>;
+    static_assert(tg::cuda::takes_skinny_cluster(Narrow::launch.gemm, tg::cuda::traits_of(90)));
     check_each_weight<45, 64, 4100>();
 }
 

@@ -269,6 +269,31 @@ TEST_CASE("lines of every month go on by months") {
     CHECK(behind({"2020-01-01", "2020-02-01", "2020-03-01", "2020-04-01"}, 2790) == "+2790");
 }
 
+TEST_CASE("a line that is late, held or unreadable does not change how times to come are written") {
+    const auto after = [](const std::vector<std::string>& lines) {
+        StreamClock clock;
+        for (const std::string& line : lines) {
+            (void)clock.resolve_held(line);
+            (void)clock.advance(line);
+        }
+        return clock.later(1);
+    };
+    CHECK(after({"1", "2", "3", "4", "5", "2.123456789"}) == "6");
+    CHECK(after({"1", "2", "3", "4", "5", "999999.5"}) == "6");
+    CHECK(after({"1", "2", "3", "4", "5", "999999.5", "2.25", "6"}) == "7");
+    CHECK(after({"1", "2", "3", "4", "5", "5.5"}) == "6.5");
+    CHECK(after({"2024-01-01T00:00:01Z", "2024-01-01T00:00:02Z", "2024-01-01T00:00:03Z", "2024-01-01T00:00:04Z",
+                 "2024-01-01T00:00:01.123456Z"}) == "2024-01-01T00:00:05Z");
+    // Digits beyond those of a double are its rounding.
+    CHECK(after({"0.1", "0.2", "0.30000000000000004", "0.4", "0.5"}) == "0.6");
+    CHECK(after({"0.5", "0.6", "0.7", "0.7999999999999999", "0.9"}) == "1.0");
+    // A large number needs room that decimals take.
+    StreamClock clock;
+    for (const char* const line : {"0", "0.123456789", "1", "2", "3", "9000000000"}) {
+        CHECK(clock.advance(line).is_readable);
+    }
+}
+
 TEST_CASE("a time may have more decimals than those before it") {
     StreamClock quarters;
     for (const char* time : {"0", "0.25", "0.5", "0.75", "1", "1.25"}) {

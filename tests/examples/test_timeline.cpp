@@ -70,6 +70,18 @@ TEST_CASE("days without weekends go on without them") {
     CHECK(Timeline(closing).stamp(14) == "2024-03-25T00:00:00-04:00");
     std::reverse(closing.begin(), closing.end());
     CHECK_FALSE(Timeline(closing).continues());
+    // The same days in seconds and in milliseconds since 1970, at 14:30 UTC.
+    Stamps seconds;
+    Stamps milliseconds;
+    for (const std::string& day : stamps) {
+        const std::int64_t date = 1709510400 + (std::stoll(day.substr(8)) - 4) * 86400 + 52200;
+        seconds.push_back(std::to_string(date));
+        milliseconds.push_back(std::to_string(date * 1000));
+    }
+    CHECK(Timeline(seconds).are_workdays());
+    CHECK(Timeline(seconds).stamp(13) == std::to_string(1709510400 + 18 * 86400 + 52200));
+    CHECK(Timeline(seconds).stamp(14) == std::to_string(1709510400 + 21 * 86400 + 52200));
+    CHECK(Timeline(milliseconds).stamp(14) == std::to_string(1709510400 + 21 * 86400 + 52200) + "000");
     // A week tells nothing, nor do days on which a weekend is.
     CHECK(Timeline(Stamps(stamps.begin(), stamps.begin() + 5)).stamp(5) == "2024-03-09");
     stamps.back() = "2024-03-23";

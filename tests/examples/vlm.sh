@@ -114,8 +114,8 @@ pixels pixels 1,3,16,16 3072 < <(head -c 3000 raw) > bad.safetensors
 refuses 3 "bad.safetensors" first.txt "${tiny[@]}" --pixels bad.safetensors
 pixels pixels 1,3,16,16 3072 < <(printf '\0\0\xc0\x7f'; head -c 3068 raw) > bad.safetensors
 refuses 3 "pixel 0 is not a finite number" first.txt "${tiny[@]}" --pixels bad.safetensors
-# Each of them 1e30, which is finite; what the model makes of it is not.
-pixels pixels 1,3,16,16 3072 < <(for ((i = 0; i < 768; ++i)); do printf '\xca\xf2\x49\x71'; done) > bad.safetensors
+# Each of them the largest float, which is finite; what the model makes of it is not.
+pixels pixels 1,3,16,16 3072 < <(for ((i = 0; i < 768; ++i)); do printf '\xff\xff\x7f\x7f'; done) > bad.safetensors
 echo "5 3 3 3 3 9" > seen.txt
 refuses 8 "no finite numbers behind prompt 0" seen.txt "${tiny[@]}" --pixels bad.safetensors
 

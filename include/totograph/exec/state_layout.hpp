@@ -18,11 +18,14 @@
 
 namespace totograph {
 
-/// Whether a graph stores into a state of this name, be it of a layer or of none.
+/// Whether a graph stores into a state of this name that is of no layer.
 template <class AnyGraph>
 constexpr bool stores_into(const AnyGraph& graph, std::string_view name) {
     for (const Node& node : graph.nodes) {
-        if (node.op == Op::store && graph.input(node, 0).name == name) {
+        if (node.op != Op::store) {
+            continue;
+        }
+        if (const Node& state = graph.input(node, 0); state.name == name && state.layer < 0) {
             return true;
         }
     }

@@ -558,6 +558,7 @@ TEST_CASE("in tf32 the blocks of a cluster share a k that is too long for one") 
 }
 
 TEST_CASE("every cut of clusters covers all columns, in shares of whole pairs") {
+    int cuts = 0;
     for (const Index m : {17, 18, 32, 33, 47, 48, 64}) {
         for (const Index k : {4100, 4160, 5464, 6208, 8192}) {
             for (Index n = 8; n <= 4096; n += 8) {
@@ -572,9 +573,15 @@ TEST_CASE("every cut of clusters covers all columns, in shares of whole pairs") 
                 CHECK(cut.clusters(n) * cut.columns() >= n);
                 CHECK(cut.columns() % (2 * cut.parts) == 0);
                 CHECK(cut.clusters(n) <= h200.row_clusters);
+                ++cuts;
             }
         }
     }
+    CHECK(cuts > 8000);  // of 17,920 sizes, those of 64 rows and of the longest k have none
+    // The results of a cluster lie in 47 KiB.
+    CHECK(skinny_cluster_cut(48, 3600, 5464).groups > 0);
+    CHECK(skinny_cluster_cut(48, 3608, 5464).groups == 0);
+    CHECK(skinny_cluster_cut(18, 9600, 5464).groups > 0);
 }
 
 TEST_CASE("tiles are 224 columns where their waves are shorter") {

@@ -90,8 +90,20 @@ struct GoesBack {
         r.store(r.state(states::forecast, result), expand(reshape(slice(back, 3, 0, 3), {1, 1, 2, 3, 1}), result));
     }
 };
+/// The same without saying so.
+struct ListsNoOperations {
+    template <Bucket bucket>
+    static constexpr void record(Recorder& r) {
+        GoesBack::record<bucket>(r);
+    }
+};
 
 }  // namespace
+
+TEST_CASE("an eager forecaster refuses an opaque operation that its model does not list") {
+    check_error(ErrorCode::invalid_argument, {"opaque operation", "`operations` do not list", "OperationSet"},
+                [] { (void)eager<ListsNoOperations>(); });
+}
 
 TEST_CASE("an eager forecaster refuses states of other shapes and dtypes than are written and read") {
     CHECK_NOTHROW((void)eager<Declares<context, result>>());

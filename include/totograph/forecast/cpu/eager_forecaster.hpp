@@ -59,6 +59,17 @@ inline void require_recorded(const ModelError& error) {
     }
 }
 
+/// Throws `Error` unless each opaque node of a graph has code.
+inline void require_opaque(const Graph& graph, std::span<const cpu::BoundGraph::OpaqueFunction> functions) {
+    for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
+        if (graph.nodes[i].op == Op::opaque && (i >= functions.size() || functions[i] == nullptr)) {
+            throw Error(ErrorCode::invalid_argument,
+                        "A program of this model records an opaque operation that its `operations` do not list; add it "
+                        "to `using operations = totograph::OperationSet<...>`.");
+        }
+    }
+}
+
 /// Throws `Error` unless graphs declare the states of a forecast as `check_states` wants them.
 inline void require_states(std::span<const Graph> graphs, const SharedStates& states, const ForecastSizes& sizes,
                            bool imputes) {
@@ -105,6 +116,7 @@ RecordedForecast record_forecast() {
         } else {
             recorded.opaque.emplace_back();
         }
+        forecast_detail::require_opaque(recorded.graphs.back(), recorded.opaque.back());
     };
     const auto add_all = [&]<class... Programs>(ModelList<Programs...>) { (add(std::type_identity<Programs>()), ...); };
     add_all(typename FamilyOf<Model>::template Schedule<bucket>::Models{});

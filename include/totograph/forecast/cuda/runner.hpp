@@ -159,9 +159,9 @@ public:
 
     /// Copies and kernels in the graphs, of all of them together; what a loop repeats counts as one.
     [[nodiscard]] std::size_t graph_nodes() const noexcept { return launches_.node_count(); }
-    /// Whether a request without gaps, of the last one's sizes, leaves marks of observed steps where they are: one of
-    /// 128 KiB of inputs or more.
-    static constexpr bool keeps_observed() { return !graph_copies; }
+    /// Whether a request leaves on the device what `HeldSeries` says is there: one of 128 KiB of inputs or more, which
+    /// the call copies.
+    static constexpr bool keeps_inputs() { return !graph_copies; }
     /// Graphs that were captured when it was made; a forecast captures none.
     [[nodiscard]] std::size_t captures() const noexcept { return launches_.graph_count(); }
     /// Graphs that a forecast of so many steps replays.

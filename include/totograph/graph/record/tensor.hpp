@@ -122,7 +122,7 @@ public:
             check_bounds(bounds, most_bounds());
         }
         if (use == StateUse::bounds) {
-            check_state_of_bounds(name, dtype);
+            check_state_of_bounds(node);
         }
         for (const int id : states_) {
             Node& known = this->node(id);
@@ -327,15 +327,17 @@ private:
     }
 
     /// Notes a mistake where a state of bounds has another dtype than these, or another state has them.
-    constexpr void check_state_of_bounds(std::string_view name, DType dtype) {
-        if (dtype != DType::i32) {
+    constexpr void check_state_of_bounds(const Node& state) {
+        if (state.dtype != DType::i32) {
             fail(ModelErrorKind::bound_is_unknown)
-                << "state '" << name << "': bounds of " << totograph::name(dtype) << ", expected i32";
+                << "state '" << state.name << "': bounds of " << totograph::name(state.dtype) << ", expected i32";
         }
         for (const int id : states_) {
-            if (node(id).use == StateUse::bounds && node(id).name != name) {
+            const Node& known = node(id);
+            if (known.use == StateUse::bounds && (known.name != state.name || known.layer != state.layer)) {
                 fail(ModelErrorKind::bound_is_unknown)
-                    << "state '" << name << "': it has bounds, and so has the state '" << node(id).name << "'";
+                    << "state '" << state.name << "': it has bounds, and so has the state '" << known.name
+                    << (known.name == state.name ? "' of another layer" : "'");
             }
         }
     }

@@ -24,8 +24,9 @@ class ClusterParts {
     }
 
 public:
-    /// Tells the others that this block has begun. All threads call each of these functions once, in this order; those
-    /// of a block wait for each other between this one and the next.
+    /// Tells the others that this block has begun. All threads call this function, and those that wait, once and in
+    /// this order; those of a block wait for each other between this one and the next. Until the end of `wait_for_all`,
+    /// each byte of each part is stored once in each block that waits; pairs lie at multiples of 8 bytes.
     static __device__ __forceinline__ void begin() {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
         if (threadIdx.x == 0) {
