@@ -119,6 +119,42 @@ struct LargestStep {
     }
 };
 
+/// It gives what it reads to somebody outside of the graph.
+struct Watch {
+    static constexpr std::string_view name = "watch";
+    static inline std::vector<float> seen = std::vector<float>(6);
+    static constexpr Shape shape(const Shape& x) { return x; }
+    template <class Output, class Input>
+    static void run(Output, Input in) noexcept {
+        std::copy_n(in.data(), Input::size, seen.begin());
+    }
+};
+
+/// Nobody reads what it makes: alone, or beside what is stored.
+template <bool stores>
+struct Watched {
+    using operations = OperationSet<Watch>;
+
+    static constexpr void record(Recorder& r) {
+        const Tensor x = r.state("x", {6});
+        opaque<Watch>(x * x + 1.0);
+        if (stores) {
+            r.store(r.state("out", {6}), x + 2.0);
+        }
+    }
+};
+
+template <class Executor>
+void check_watched(Executor&& executor) {
+    fill_states(executor, 5);
+    const auto x = state_of<float>(executor, "x");
+    std::fill(Watch::seen.begin(), Watch::seen.end(), 0.0F);
+    executor.template run<0>();
+    for (std::size_t at = 0; at < x.size(); ++at) {
+        CHECK(Watch::seen[at] == doctest::Approx(x[at] * x[at] + 1.0F).epsilon(1e-6));
+    }
+}
+
 /// Operations of the user on f64 or i32.
 template <DType dtype>
 struct OtherTypes {
@@ -243,4 +279,11 @@ TEST_CASE("a set of operations finds them by what a graph holds of them") {
     CHECK(custom_operation<Leaky>.scalar(arguments) == -0.5F);
     const bool has_scalar = custom_operation<MovingAverage>.scalar != nullptr;
     CHECK(!has_scalar);
+}
+
+TEST_CASE("an opaque operation runs whose result nobody reads") {
+    check_watched(Eager<Program<Watched<true>, Passes::none()>>(made_up_weights(), one_thread()));
+    check_watched(Fused<Program<Watched<true>>>(made_up_weights(), one_thread()));
+    check_watched(Eager<Program<Watched<false>, Passes::none()>>(made_up_weights(), one_thread()));
+    check_watched(Fused<Program<Watched<false>>>(made_up_weights(), one_thread()));
 }
