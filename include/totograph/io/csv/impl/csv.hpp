@@ -314,6 +314,7 @@ TOTOGRAPH_INLINE void CsvReader::refuse_series(const StackedRows& rows, const st
         return;
     }
     std::vector<std::string> names;
+    names.reserve(series.size());
     for (const std::size_t position : series) {
         names.push_back(source_.names()[position]);
     }
