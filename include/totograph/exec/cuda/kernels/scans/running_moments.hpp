@@ -1,87 +1,48 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <algorithm>
-#include <bit>
-#include <cstdint>
+#include <cstddef>
 
 #include <totograph/core/dtype.hpp>
 #include <totograph/core/shape.hpp>
 #include <totograph/exec/cuda/kernels/elementwise.hpp>
 #include <totograph/exec/cuda/kernels/kernel_call.hpp>
 #include <totograph/exec/cuda/kernels/reduction.hpp>
-#include <totograph/exec/cuda/kernels/scans/cumsum.hpp>
+#include <totograph/exec/cuda/kernels/scans/moments.hpp>
+#include <totograph/exec/cuda/kernels/scans/moments_of_groups.hpp>
 #include <totograph/exec/cuda/kernels/used_extents.hpp>
-#include <totograph/exec/cuda/lowering/launch.hpp>
 #include <totograph/graph/kernel.hpp>
 
 namespace totograph::cuda {
-
-/// Count, sum, and sum of squared deviations from the mean.
-struct Moments {
-    static constexpr int kinds = 3;
-
-    double count;
-    double total;
-    double spread;
-};
-
-/// The mean of values, of which there is one or more. As a division rounds it, so that of equal values it is that
-/// value; but without the branch that a division has for 0.
-__device__ __forceinline__ double mean_of(double count, double total) {
-    const double reciprocal = __drcp_rn(count);
-    const double mean = total * reciprocal;
-    return fma(fma(-count, mean, total), reciprocal, mean);
-}
-
-/// What the spread of values grows by beside that of those before them, by Chan, Golub and LeVeque
-/// (https://doi.org/10.1007/978-3-642-51461-6_3), without a division for each mean.
-__device__ __forceinline__ double spread_between(const Moments& before, const Moments& own) {
-    const double apart = own.total * before.count - before.total * own.count;  // of means, by both counts
-    const double counts = own.count * before.count * (own.count + before.count);
-    return apart * apart * __drcp_rn(counts > 0 ? counts : 1.0);
-}
-
-/// What running moments have in shared memory.
-struct SharedMoments {
-    static constexpr int groups = 128;  ///< Of a round, at most.
-    static constexpr int spans = groups / warp_size;
-
-    double totals[groups];
-    double spreads[groups];
-    int counts[groups];
-    Moments of_spans[spans];
-    Moments enough[wide_block_threads / warp_size];  ///< Of a row, which a warp has, or in 0 the block.
-};
-
-/// One for all running moments of a kernel.
-__device__ __forceinline__ SharedMoments& shared_moments() {
-    __shared__ SharedMoments memory;
-    return memory;
-}
 
 /// Running moments of rows. Values of a group add up on their own, by some lanes of a warp, about their own mean; then
 /// groups add up in spans of 32, by the tree of a warp, and spans from the left. So moments depend on what is before
 /// them alone, whatever the columns behind them and the threads of a block.
 /// @tparam threads  of a block
 template <class K, int threads>
-class MomentsOfRows {
-    static constexpr auto columns = static_cast<Offset<K>>(K::kernel.operands[0].shape[-1]);
-    static constexpr auto group = static_cast<Offset<K>>(K::kernel.attributes[1]);
-    static constexpr auto groups = static_cast<Offset<K>>(K::kernel.iteration[-1]);
+class MomentsOfRows : MomentsOfGroups<K, threads> {
+    using Groups = MomentsOfGroups<K, threads>;
+    using Groups::all_lanes;
+    using Groups::group;
+    using Groups::groups;
+    using Groups::has_marks;
+    using Groups::has_rounds;
+    using Groups::lane;
+    using Groups::row_axes;
+    using Groups::scanned;
+    using Groups::scans;
+    using Groups::span;
+    using Groups::spans;
+    using Groups::step_of;
+    using Groups::thread;
+    using Groups::warp;
+    using typename Groups::Values;
     static constexpr auto least = static_cast<double>(K::kernel.attributes[2]);
     static constexpr bool has_least = K::kernel.attributes[2] > 0;
-    static constexpr bool has_marks = K::kernel.operand_count % 3 == 2;
     static constexpr bool goes_on = K::kernel.operand_count > 2;
     static constexpr int first_sum = has_marks ? 2 : 1;
     static constexpr int kinds = Moments::kinds;
 
-    static constexpr auto step_of(const Strides& strides, int axis) {
-        return static_cast<Offset<K>>(strides[static_cast<std::size_t>(axis)]);
-    }
-    static constexpr int row_axes = K::kernel.iteration.rank - 2;
-    static constexpr auto step = step_of(K::kernel.operands[0].strides, row_axes);
-    static constexpr auto mark_step = step_of(K::kernel.operands[1].strides, row_axes);
     static constexpr auto kind_step = step_of(K::kernel.output_strides, row_axes);
     static constexpr auto group_step = step_of(K::kernel.output_strides, row_axes + 1);
 
@@ -96,30 +57,8 @@ class MomentsOfRows {
 public:
     static constexpr int axes = row_axes;
     static constexpr auto rows = static_cast<Offset<K>>(Rows::shape.size());
-    /// A short row takes a warp, a longer one a block.
-    static constexpr bool takes_warp = columns <= 4 * warp_size;
+    using Groups::takes_warp;
 
-private:
-    /// Lanes that share a group, each of which has some four values of it.
-    static constexpr int lanes =
-        static_cast<int>(std::bit_floor(static_cast<unsigned>(std::clamp<Index>((group + 3) / 4, 1, warp_size))));
-    static constexpr int each = static_cast<int>((group + lanes - 1) / lanes);
-    /// Groups that are added up at once, and how often before they are scanned: whole spans, or all that there are.
-    static constexpr int most_groups = takes_warp ? warp_size : SharedMoments::groups;
-    static constexpr int together = std::min((takes_warp ? warp_size : threads) / lanes, most_groups);
-    static constexpr int most_values = 16;  ///< Of a thread, in registers.
-    static constexpr int turns = [] {
-        constexpr int of_span = std::max(1, static_cast<int>(warp_size) / together);
-        const int spans = std::clamp(most_values / (each * of_span), 1, most_groups / (together * of_span));
-        return std::min(spans * of_span, static_cast<int>((groups + together - 1) / together));
-    }();
-    static constexpr bool are_held = turns * each <= most_values;
-    static constexpr int scanned = turns * together;
-    static constexpr int spans = (scanned + warp_size - 1) / warp_size;
-    static constexpr bool has_rounds = scanned < groups;
-    static_assert(takes_warp ? spans == 1 : spans <= SharedMoments::spans && spans <= threads / warp_size);
-
-public:
     __device__ __forceinline__ MomentsOfRows(const KernelCall& call, SharedMoments& memory)
         : memory_(memory),
           x_(call.operands[0].get<float>(positions_of<K>(call))),
@@ -157,7 +96,7 @@ public:
         bool has_short = false;
 #pragma unroll 1
         for (Offset<K> first = 0; first < used_groups; first += scanned) {
-            const GroupMoments own = add_up_groups(values, first);
+            const GroupMoments own = Groups::add_up_groups(memory_, values, first);
             const auto number = first + static_cast<Offset<K>>(span() * warp_size + lane());
             // Of this lane's span up to its group; and of what is before the span.
             int count = 0;
@@ -206,125 +145,11 @@ public:
     }
 
 private:
-    static constexpr unsigned all_lanes = 0xffffffffU;
-
-    static __device__ __forceinline__ int warp() {
-        return static_cast<int>(threadIdx.x) / warp_size;
-    }
-    static __device__ __forceinline__ int lane() {
-        return static_cast<int>(threadIdx.x) % warp_size;
-    }
-    /// Of those that share the row.
-    static __device__ __forceinline__ int thread() {
-        return takes_warp ? lane() : static_cast<int>(threadIdx.x);
-    }
-    /// The span that a warp scans, if there is one.
-    static __device__ __forceinline__ int span() {
-        return takes_warp ? 0 : warp();
-    }
-    static __device__ __forceinline__ bool scans() {
-        return span() < spans;
-    }
     static __device__ __forceinline__ void synchronize() {
         if constexpr (takes_warp) {
             __syncwarp();
         } else {
             __syncthreads();
-        }
-    }
-
-    /// The values of a row.
-    struct Values {
-        const float* x;
-        const float* marks;
-        Offset<K> used_columns;
-
-        [[nodiscard]] __device__ __forceinline__ float load(Offset<K> column) const {
-            return column < used_columns ? x[column * step] : 0.0F;
-        }
-        [[nodiscard]] __device__ __forceinline__ bool is_seen(Offset<K> column) const {
-            bool result = column < used_columns;
-            if constexpr (has_marks) {
-                result = result && marks[column * mark_step] != 0;
-            }
-            return result;
-        }
-    };
-
-    /// Of values of one group.
-    struct GroupMoments {
-        int count;
-        double total;
-        double spread;
-    };
-
-    /// The moments of groups from number `first` on: of the one that this lane scans, of which its warp has a span.
-    [[nodiscard]] __device__ __forceinline__ GroupMoments add_up_groups(const Values& values, Offset<K> first) const {
-        const int place = thread() / lanes;
-        const bool has_group = place < together;
-        const auto column_of = [&](int turn, int i) {
-            const auto inside = static_cast<Offset<K>>(i * lanes + thread() % lanes);
-            const Offset<K> number = first + static_cast<Offset<K>>(turn * together + place);
-            return has_group && (group % lanes == 0 || inside < group) ? number * group + inside : values.used_columns;
-        };
-        float held[are_held ? turns * each : 1];
-        std::uint32_t seen = 0;
-        if constexpr (are_held) {
-#pragma unroll
-            for (int i = 0; i < turns * each; ++i) {  // all are read before the first is used
-                const Offset<K> column = column_of(i / each, i % each);
-                held[i] = values.load(column);
-                seen |= values.is_seen(column) ? 1U << i : 0U;
-            }
-        }
-        const auto for_each_seen = [&](int turn, const auto& visit) {
-#pragma unroll(are_held ? each : 4)
-            for (int i = 0; i < each; ++i) {
-                if constexpr (are_held) {
-                    visit((seen >> (turn * each + i) & 1U) != 0, static_cast<double>(held[turn * each + i]));
-                } else {
-                    const Offset<K> column = column_of(turn, i);
-                    visit(values.is_seen(column), static_cast<double>(values.load(column)));
-                }
-            }
-        };
-        GroupMoments found{0, 0, 0};
-#pragma unroll
-        for (int turn = 0; turn < turns; ++turn) {
-            GroupMoments own{0, 0, 0};
-            for_each_seen(turn, [&](bool is_seen, double x) {
-                own.count += is_seen ? 1 : 0;
-                own.total += is_seen ? x : 0.0;
-            });
-            own.count = sum_of_group<lanes>(own.count);
-            own.total = sum_of_group<lanes>(own.total);
-            const double mean = mean_of(static_cast<double>(max(own.count, 1)), own.total);
-            for_each_seen(turn, [&](bool is_seen, double x) { own.spread += is_seen ? (x - mean) * (x - mean) : 0.0; });
-            own.spread = sum_of_group<lanes>(own.spread);
-            give_group(turn, place, own, found);
-        }
-        if constexpr (!takes_warp) {
-            __syncthreads();
-            if (const int own = span() * warp_size + lane(); own < scanned) {
-                found = {memory_.counts[own], memory_.totals[own], memory_.spreads[own]};
-            }
-        }
-        return found;
-    }
-
-    /// Gives the moments of a group to the lane that scans it.
-    __device__ __forceinline__ void give_group(int turn, int place, const GroupMoments& own,
-                                               GroupMoments& found) const {
-        if constexpr (takes_warp) {
-            const int from = lane() % together * lanes;
-            const GroupMoments given{__shfl_sync(all_lanes, own.count, from), __shfl_sync(all_lanes, own.total, from),
-                                     __shfl_sync(all_lanes, own.spread, from)};
-            found = lane() / together == turn ? given : found;
-        } else if (place < together && thread() % lanes == 0) {
-            const int to = turn * together + place;
-            memory_.counts[to] = own.count;
-            memory_.totals[to] = own.total;
-            memory_.spreads[to] = own.spread;
         }
     }
 
