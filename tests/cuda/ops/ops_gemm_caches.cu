@@ -61,6 +61,15 @@ constexpr int warps() {
 }
 static_assert(warps<sixteen_warps>() == 16 && warps<few_samples>() == 8 && warps<few_samples_of(128)>() == 8);
 static_assert(warps<few_samples_of(208)>() == 4);
+/// Blocks of a cluster that share keys.
+template <AttentionSize size>
+constexpr int parts() {
+    int result = 0;
+    visit_attention<FilledCaches<size, 3>>([&]<class K>(K*) { result = tg::cuda::tile_detail::parts_of_tile<K>; });
+    return result;
+}
+static_assert(parts<twenty_wide>() == 4 && parts<few_samples_of(256)>() == 1 && parts<sixteen_warps>() == 1);
+static_assert(stages<twenty_wide>(228) == 3 && stages<twenty_wide>(100) == 1);
 static_assert(stages<few_samples>(228) == 3 && stages<few_samples>(164) == 2 && stages<few_samples>(100) == 3);
 static_assert(stages<few_samples_of(128)>(228) == 3 && stages<few_samples_of(128)>(100) == 1);
 static_assert(stages<few_samples_of(256)>(228) == 3 && stages<few_samples_of(256)>(100) == 1);

@@ -244,6 +244,7 @@ using FilledCacheRows = std::tuple<
         FilledCaches<few_samples_of(256), 5, true, 77>>,
     Row<"caches filled by GEMMs, few samples, heads of 208", FilledCaches<few_samples_of(208), 5>>,
     Row<"caches filled by GEMMs, twenty samples, heads of 256", FilledCaches<twenty_wide, 6, true>>,
+    Row<"caches filled by GEMMs, twenty samples, heads of 256, five keys", FilledCaches<twenty_wide, 2, false, 5>>,
     Row<"caches filled by GEMMs, heads of 80", FilledCaches<suffixes_of(80), 2>>,
     Row<"caches filled by GEMMs, heads of 96", FilledCaches<suffixes_of(96), 3>>,
     Row<"caches filled by GEMMs, heads of 112", FilledCaches<suffixes_of(112), 3>>,

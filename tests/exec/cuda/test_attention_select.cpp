@@ -200,6 +200,18 @@ TEST_CASE("eight or sixteen warps share keys where blocks are few and heads are 
     CHECK(warps(16, 11, 80, false) == 4);
 }
 
+TEST_CASE("four blocks share the keys of wide heads in a step of decoding where all clusters run at once") {
+    // 12 heads of 32 samples take 24 clusters, of 33 samples 36.
+    CHECK(tile_parts_of(decode(32, 1, 256, 400)) == 4);
+    CHECK(tile_parts_of(decode(33, 1, 256, 400)) == 1);
+    CHECK(tile_parts_of(decode(16, 2, 160, 400)) == 4);
+    CHECK(tile_parts_of(decode(16, 3, 160, 400)) == 1);
+    CHECK(tile_parts_of(decode(16, 2, 144, 400)) == 1);  // 18 eights
+    CHECK(tile_parts_of(decode(16, 1, 128, 400)) == 1);
+    CHECK(tile_parts_of(decode(16, 1, 256, 127)) == 1);
+    CHECK(tile_parts_of(prefill(1, 128, 256)) == 1);
+}
+
 TEST_CASE("heads too wide for tiles take blocks, however many queries there are") {
     for (const Precision precision : {Precision::f32, Precision::tf32, Precision::bf16}) {
         CHECK(chosen(decode(256, 7, 256), precision) == AttentionKernel::block);
@@ -324,6 +336,9 @@ TEST_CASE("tiles need shared memory, of which every known device has enough") {
     // Rows of 96 bytes are padded. Of wide heads there are queries, too.
     CHECK(tile_bytes_of(decode(5, 100, 48, 128), bf16, Precision::bf16) == 2 * 64 * 112 + 4 * 2 * 2 * 32 * 4);
     CHECK(tile_bytes_of(decode(5, 100, 256, 128), bf16, Precision::bf16) == 144 * 256 * 2 + 4 * 2 * 2 * 32 * 4);
+    // And what four blocks of a cluster found: a quarter of the sums each.
+    CHECK(tile_bytes_of(decode(16, 1, 256, 128), bf16, Precision::bf16) ==
+          144 * 256 * 2 + 4 * 2 * 2 * 32 * 4 + 16 * 256 * 4 + 4 * 16 * 2 * 4 + 8);
     small.shared_bytes_of_block = tile_bytes_of(decode(5, 100, 128, 128), bf16, Precision::bf16);
     CHECK(select_attention(decode(5, 100, 128, 128), bf16, Precision::bf16, small) == AttentionKernel::tiles);
     --small.shared_bytes_of_block;

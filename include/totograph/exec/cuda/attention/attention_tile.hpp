@@ -241,35 +241,33 @@ public:
         }
     }
 
-    /// What the warps of a block found of the same queries, each of keys of its own.
-    struct Parts {
-        float largest[2][warps][warp_size];
-        float total[2][warps][warp_size];
-        float sums[2][own_dimensions / run][warps][run][warp_size];
-    };
+    // What was found, for those that join it with what others found of the same queries (`tile_results.hpp`).
 
-    /// The same as `store`, of all warps; all of them call it, and nobody reads what lay in `parts`.
-    template <class Row>
-    __device__ __forceinline__ void store_with_others(Parts& parts, Row&& to) const {
-        const int warp = static_cast<int>(threadIdx.x) / warp_size;
-        const int lane = lane_of_warp();
+    /// Packs of dimensions of a lane's query.
+    static constexpr int packs = own_dimensions / run;
+    [[nodiscard]] __device__ __forceinline__ float largest(int half) const {
+        return largest_[half];
+    }
+    /// Of all lanes that have the query.
+    [[nodiscard]] __device__ __forceinline__ float total(int half) const {
+        return sum_of_group<4>(total_[half]);
+    }
+    [[nodiscard]] __device__ __forceinline__ Pack<float, run> sums(int half, int pack) const {
+        Pack<float, run> result;
 #pragma unroll
-        for (int half = 0; half < 2; ++half) {
-            parts.largest[half][warp][lane] = largest_[half];
-            parts.total[half][warp][lane] = sum_of_group<4>(total_[half]);
-#pragma unroll
-            for (int pack = 0; pack < own_dimensions / run; ++pack) {
-#pragma unroll
-                for (int i = 0; i < run; ++i) {
-                    parts.sums[half][pack][warp][i][lane] = sum_of(half, pack, i);
-                }
-            }
+        for (int i = 0; i < run; ++i) {
+            result.lane[i] = sum_of(half, pack, i);
         }
-        __syncthreads();
-        // Each warp has some of the results.
-        for (int item = warp; item < 2 * (own_dimensions / run); item += warps) {
-            store_item(parts, item % 2, item / 2, to(item % 2));
-        }
+        return result;
+    }
+    /// The weight of a score beside the largest one. In f32 their difference comes first: it is exact where it counts.
+    static __device__ __forceinline__ float weight_of(float score, float largest) {
+        return power_of_two(precision == Precision::f32 ? (score - largest) * factor()
+                                                        : score * factor() - largest * factor());
+    }
+    /// Where a run of this lane's dimensions begins.
+    static __device__ __forceinline__ int dimension_of(int pack) {
+        return (pack * 4 + quarter_of_lane()) * run;
     }
 
 private:
@@ -277,46 +275,10 @@ private:
         return accumulators_[(pack * run + i) / 2][half * 2 + i % 2];
     }
 
-    /// Stores a run of dimensions of a query's result.
-    template <class To>
-    static __device__ __forceinline__ void store_item(const Parts& parts, int half, int pack, To* out) {
-        const int lane = lane_of_warp();
-        float largest = parts.largest[half][0][lane];
-#pragma unroll
-        for (int warp = 1; warp < warps; ++warp) {
-            largest = fmaxf(largest, parts.largest[half][warp][lane]);
-        }
-        const float base = largest == -std::numeric_limits<float>::infinity() ? 0.0F : largest;
-        float total = 0;
-        Pack<float, run> some{};
-#pragma unroll
-        for (int warp = 0; warp < warps; ++warp) {
-            const float weight = weight_of(parts.largest[half][warp][lane], base);
-            total += weight * parts.total[half][warp][lane];
-#pragma unroll
-            for (int i = 0; i < run; ++i) {
-                some.lane[i] += weight * parts.sums[half][pack][warp][i][lane];
-            }
-        }
-        const float scale = share_of_weight(total);
-#pragma unroll
-        for (int i = 0; i < run; ++i) {
-            some.lane[i] *= scale;
-        }
-        if (out != nullptr) {
-            store_pack<1, K::is_aligned>(out + dimension_of(pack), stored_as<To>(some));
-        }
-    }
-
     /// What turns a score into an exponent of two.
     static __device__ __forceinline__ float factor() {
         constexpr float log2_e = 1.4426950408889634F;
         return S::scale * log2_e;
-    }
-    /// The weight of a score beside the largest one. In f32 their difference comes first: it is exact where it counts.
-    static __device__ __forceinline__ float weight_of(float score, float largest) {
-        return power_of_two(precision == Precision::f32 ? (score - largest) * factor()
-                                                        : score * factor() - largest * factor());
     }
     /// One instruction: results below the least normal number become 0, of numbers of which the largest is 1.
     static __device__ __forceinline__ float power_of_two(float exponent) {
@@ -337,10 +299,6 @@ private:
     template <class Rows>
     static __device__ __forceinline__ auto load_suffix(const Rows& rows, int half, int pack) {
         return rows.template load<run>(row_of_lane() + half * 8, dimension_of(pack));
-    }
-    /// Where a run of this lane's dimensions begins.
-    static __device__ __forceinline__ int dimension_of(int pack) {
-        return (pack * 4 + quarter_of_lane()) * run;
     }
 
     Queries query_;

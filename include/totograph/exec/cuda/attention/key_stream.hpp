@@ -20,8 +20,9 @@
 
 // The keys of a block whose warps share them. Each warp has stages of shared memory of its own and never waits for the
 // others: of four warps it takes every fourth sixteen keys, first of the prefix, then of the suffix; and so of eight
-// and of sixteen. Where each query has a suffix of its own, sixteen keys are those of several queries, or positions,
-// one after the other: tensor cores multiply all of them by all queries, and only a query's own ones count.
+// and of sixteen, and of those of all blocks of a cluster. Where each query has a suffix of its own, sixteen keys are
+// those of several queries, or positions, one after the other: tensor cores multiply all of them by all queries, and
+// only a query's own ones count.
 
 namespace totograph::cuda::tile_detail {
 
@@ -98,7 +99,9 @@ public:
 
 private:
     /// What a warp takes in its turn: sixteen keys of the prefix, or what comes behind them.
-    [[nodiscard]] __device__ __forceinline__ int item_of(int turn) const { return turn * warps_of_block<K> + warp_; }
+    [[nodiscard]] __device__ __forceinline__ int item_of(int turn) const {
+        return (turn * warps_of_block<K> + warp_) * parts_of_tile<K> + static_cast<int>(blockIdx.x) % parts_of_tile<K>;
+    }
 
     /// Of a short prefix, stages were filled with what is no part of it.
     __device__ __forceinline__ void replace_early_copies() {

@@ -81,6 +81,10 @@ struct AttentionLimits {
     /// From so many keys on it pays that the warps of a block share them, where queries are few.
     static constexpr Index tile_fewest_shared_keys = 128;
     static constexpr Index tile_row_padding = 16;  ///< Bytes after each row in shared memory.
+    /// Blocks of a cluster that share keys of wide heads. Eight were slower (`bench_cuda_kronos`, `base_paths`: the
+    /// dependency layer's attention in the last step, 21.3 us by one block, 10.1 by four, 12.0 by eight).
+    static constexpr Index tile_parts = 4;
+    static constexpr Index tile_most_clusters = 30;  ///< Of four blocks, where 15 of eight run at once, as on an H200.
 };
 
 /// Queries of all heads.
@@ -196,6 +200,13 @@ constexpr bool warps_share_keys(const AnyKernel& kernel) {
     return together <= Limits::tile_warp_queries || 2 * blocks <= Limits::block_most_of_step;
 }
 
+/// Blocks of 16 queries each, whose warps share keys.
+template <class AnyKernel>
+constexpr Index blocks_of_shared_keys(const AnyKernel& kernel) {
+    const Index together = queries_of_keys(kernel);
+    return queries_of(kernel) / together * divide_rounding_up(together, AttentionLimits::tile_warp_queries);
+}
+
 /// Warps of a block of tiles, 16 queries each: four, or as many as keep up to 96 queries together. Those of two blocks
 /// would read all keys twice, the second one for a few. Of warps that share keys eight, where blocks are few, and
 /// sixteen where half of the multiprocessors would have none.
@@ -205,8 +216,7 @@ constexpr Index tile_warps_of(const AnyKernel& kernel, bool keys_are_bf16) {
     constexpr Index usual = Limits::tile_queries / Limits::tile_warp_queries;
     const Index positions = kernel.iteration[3];
     if (warps_share_keys(kernel)) {
-        const Index together = queries_of_keys(kernel);
-        const Index blocks = queries_of(kernel) / together * divide_rounding_up(together, Limits::tile_warp_queries);
+        const Index blocks = blocks_of_shared_keys(kernel);
         const Index head_dim = kernel.attention.head_dim;
         const bool is_narrow = head_dim <= Limits::tile_most_head_dim_of_many;
         const bool fits_alone = keys_are_bf16 && head_dim <= Limits::tile_most_head_dim_of_eight_alone;
@@ -221,6 +231,19 @@ constexpr Index tile_warps_of(const AnyKernel& kernel, bool keys_are_bf16) {
     }
     const Index wanted = divide_rounding_up(positions, Limits::tile_warp_queries);
     return wanted > usual && wanted <= Limits::tile_most_warps ? wanted : usual;
+}
+
+/// Blocks of a cluster that share the keys of 16 queries in a step of decoding: of wide heads, whose warps are few and
+/// whose rows are long, where all clusters run at once. Each finishes as many eights of dimensions.
+template <class AnyKernel>
+constexpr Index tile_parts_of(const AnyKernel& kernel) {
+    using Limits = AttentionLimits;
+    constexpr Index parts = Limits::tile_parts;
+    const Index head_dim = kernel.attention.head_dim;
+    const bool pays = head_dim > Limits::most_head_dim && head_dim % (8 * parts) == 0 && warps_share_keys(kernel) &&
+                      kernel.attention.is_decode(kernel.iteration[3]) &&
+                      blocks_of_shared_keys(kernel) <= Limits::tile_most_clusters;
+    return pays ? parts : 1;
 }
 
 /// Keys of a tile that is copied while another is multiplied. Where positions are so few that a warp of four has no
@@ -274,7 +297,10 @@ constexpr std::size_t tile_bytes_of(const AnyKernel& kernel, const AttentionStor
         const Index of_lanes = 2 * 4 * rows * 4;  // the largest score and the sum of each lane
         const bool is_wide = attention.head_dim > Limits::most_head_dim;
         const Index queries = is_wide ? Limits::tile_warp_queries * row : 0;
-        return static_cast<std::size_t>(2 * rows * row + of_lanes + queries);
+        // Of each block of a cluster, its sums of a share of the dimensions, and two numbers of each query; a barrier.
+        const Index parts = tile_parts_of(kernel);
+        const Index of_parts = parts > 1 ? Limits::tile_warp_queries * (attention.head_dim + parts * 2) * 4 + 8 : 0;
+        return static_cast<std::size_t>(2 * rows * row + of_lanes + queries + of_parts);
     }
     if (stages_tiles(kernel, storage, precision)) {
         return static_cast<std::size_t>(Limits::tile_stages * 2 * staged_tile_keys(kernel, storage.keys_are_bf16) *

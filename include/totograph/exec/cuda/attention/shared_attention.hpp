@@ -12,6 +12,7 @@
 #include <totograph/exec/cuda/attention/suffix_pipeline.hpp>
 #include <totograph/exec/cuda/attention/tile_mask.hpp>
 #include <totograph/exec/cuda/attention/tile_place.hpp>
+#include <totograph/exec/cuda/attention/tile_results.hpp>
 #include <totograph/exec/cuda/attention/tile_sizes.hpp>
 #include <totograph/exec/cuda/kernels/kernel_call.hpp>
 #include <totograph/exec/cuda/kernels/used_extents.hpp>
@@ -19,8 +20,8 @@
 #include <totograph/exec/cuda/runtime/precision.hpp>
 
 // Attention on tensor cores where keys are many and queries are few: a block takes up to 16 samples of a step of
-// decoding, or positions, and its warps share the keys. Keys and values pass through shared memory, sixteen at a time
-// for each warp.
+// decoding, or positions, and its warps share the keys; of wide heads, the warps of four blocks of a cluster. Keys and
+// values pass through shared memory, sixteen at a time for each warp.
 
 namespace totograph::cuda {
 
@@ -31,6 +32,8 @@ __global__ void __launch_bounds__(tile_detail::threads_of_block<K>, tile_detail:
     static_assert(widths_are_contiguous<K>(), "totograph: attention needs heads that are contiguous in memory.");
     static_assert(blocks_together<K, precision> >= 1, "totograph: sixteen warps are for attention in bf16.");
     extern __shared__ uint4 tile_memory[];
+    using Results = TileResults<K, precision>;
+    Results::begin();
     const TilePlace<K> place(UsedExtents<K>{call});
     constexpr bool prefix_is_early = AttentionSizes<K>::is_decode && K::prefix_is_early;
     if (!prefix_is_early || !place.is_used()) {
@@ -72,7 +75,7 @@ __global__ void __launch_bounds__(tile_detail::threads_of_block<K>, tile_detail:
     stream.add_to(attention, mask, min(end_of_keys(place, count, suffix_count), count), suffix_count);
     auto* out = call.output.get<Output<K>>(positions_of<K>(call));
     __syncthreads();  // the stages may still be read
-    attention.store_with_others(*static_cast<typename Attention::Parts*>(stage_memory), [&](int half) -> Output<K>* {
+    Results::store(attention, *static_cast<typename ResultsOf<K>::Warps*>(stage_memory), [&](int half) -> Output<K>* {
         return place.exists(half) ? out + output_row<K>(place.place_of_query(half)) : nullptr;
     });
 }

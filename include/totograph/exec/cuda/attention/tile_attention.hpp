@@ -245,7 +245,8 @@ __global__ void __launch_bounds__(tile_detail::staged_warps<K>* warp_size, tile_
 template <class K, Precision precision>
 void launch_tile_attention(const KernelLauncher& launcher, const Device& device, const KernelCall& call,
                            cudaStream_t stream) {
-    static_assert(tile_detail::tile_shared_bytes<K, precision>(1) <= tile_bytes_of(K::kernel, storage_of<K>, precision),
+    static_assert(tile_detail::tile_shared_bytes<K, precision>(1) + tile_detail::ResultsOf<K>::exchange_bytes <=
+                      tile_bytes_of(K::kernel, storage_of<K>, precision),
                   "totograph: a block of tiles takes no more shared memory than it was selected by.");
     const int stages = tile_detail::stages_of<K, precision>(device.shared_bytes);
     const auto kernel = [] {
@@ -259,10 +260,11 @@ void launch_tile_attention(const KernelLauncher& launcher, const Device& device,
     }();
     constexpr int warps = stages_tiles(K::kernel, storage_of<K>, precision) ? tile_detail::staged_warps<K>
                                                                             : tile_detail::warps_of_block<K>;
-    launcher.launch(
-        kernel,
-        {tile_detail::tile_blocks<K>, warps * warp_size, 1, tile_detail::tile_shared_bytes<K, precision>(stages)},
-        stream, call, stages);
+    const int together = device.has_clusters ? tile_detail::parts_of_tile<K> : 1;
+    launcher.launch(kernel,
+                    {tile_detail::tile_blocks<K> * together, warps * warp_size, together,
+                     tile_detail::tile_shared_bytes<K, precision>(stages)},
+                    stream, call, stages);
 }
 
 }  // namespace totograph::cuda

@@ -13,7 +13,8 @@
 
 namespace totograph::cuda::tile_detail {
 
-/// The place of a block: all axes but the queries'. A lane has two of the queries, `half` 0 and 1.
+/// The place of a block, which all blocks of a cluster have: all axes but the queries'. A lane has two of the queries,
+/// `half` 0 and 1.
 template <class K>
 class TilePlace {
     using S = AttentionSizes<K>;
@@ -21,7 +22,7 @@ class TilePlace {
 
 public:
     __device__ __forceinline__ explicit TilePlace(const UsedExtents<K>& used) {
-        int block = static_cast<int>(blockIdx.x);
+        int block = static_cast<int>(blockIdx.x) / parts_of_tile<K>;
         if constexpr (S::queries_are_positions && S::attention.is_causal) {
             // The last queries have the most keys. Their blocks go first: begun late, all would wait for them.
             constexpr auto groups = static_cast<int>(tile_blocks<K>) / query_tiles<K>;

@@ -3,7 +3,10 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <type_traits>
+
+#include <cuda_runtime.h>
 
 #include <totograph/core/dtype.hpp>
 #include <totograph/core/shape.hpp>
@@ -12,6 +15,8 @@
 #include <totograph/exec/cuda/attention/block_attention.hpp>
 #include <totograph/exec/cuda/attention/select.hpp>
 #include <totograph/exec/cuda/attention/staged_rows.hpp>
+#include <totograph/exec/cuda/kernels/reduction.hpp>
+#include <totograph/exec/cuda/runtime/cluster_parts.hpp>
 #include <totograph/exec/cuda/runtime/device_traits.hpp>
 #include <totograph/exec/cuda/runtime/precision.hpp>
 #include <totograph/graph/kernel.hpp>
@@ -45,6 +50,15 @@ inline constexpr auto warps_of_block = static_cast<int>(tile_warps_of(K::kernel,
 template <class K>
 inline constexpr int threads_of_block = warps_of_block<K>* warp_size;
 
+/// Blocks of a cluster that share the keys of sixteen queries. Devices without clusters take one.
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 900
+template <class K>
+inline constexpr int parts_of_tile = 1;
+#else
+template <class K>
+inline constexpr auto parts_of_tile = static_cast<int>(tile_parts_of(K::kernel));
+#endif
+
 template <class K>
 inline constexpr int queries_of_block = shares_keys<K> ? queries_of_warp : warps_of_block<K>* queries_of_warp;
 
@@ -67,6 +81,28 @@ inline constexpr int query_tiles = (queries<K> + queries_of_block<K> - 1) / quer
 template <class K>
 inline constexpr bool has_suffix_per_query = AttentionSizes<K>::is_decode&& AttentionSizes<K>::has_suffix &&
                                              (AttentionSizes<K>::samples > 1);
+
+/// What the warps of a block that share keys found, and the blocks of a cluster.
+template <class K>
+struct ResultsOf {
+    static constexpr int packs = AttentionSizes<K>::head_dim / 8;  ///< Pairs of dimensions of a lane's query.
+    static constexpr int packs_of_part = packs / parts_of_tile<K>;
+
+    struct Warps {
+        float2 scores[2][warps_of_block<K>][warp_size];  ///< The largest score, and the sum of weights.
+        float2 sums[2][packs][warps_of_block<K>][warp_size];
+    };
+    /// Of a block, for the one that finishes these dimensions.
+    struct Block {
+        float2 scores[2][queries_of_warp / 2];
+        float2 sums[2][packs_of_part][warp_size];
+    };
+    using Exchange = ClusterParts<Block, parts_of_tile<K>>;
+    /// Shared memory of the exchange.
+    static constexpr std::size_t exchange_bytes = parts_of_tile<K> > 1
+                                                      ? parts_of_tile<K> * sizeof(Block) + sizeof(std::uint64_t)
+                                                      : 0;
+};
 
 template <class K>
 using StagedRowsOf = StagedRows<AttentionSizes<K>::head_dim, typename K::Key, shares_keys<K>>;
@@ -144,7 +180,7 @@ template <class K, Precision precision>
 constexpr std::size_t tile_shared_bytes(int stages) {
     const std::size_t staged = static_cast<std::size_t>(warps_of_block<K> * stages) * sizeof(StagedRowsOf<K>);
     if constexpr (shares_keys<K>) {
-        return shared_query_bytes<K, precision> + std::max(staged, sizeof(typename TileAttention<K, precision>::Parts));
+        return shared_query_bytes<K, precision> + std::max(staged, sizeof(typename ResultsOf<K>::Warps));
     } else if constexpr (stages_tiles(K::kernel, storage_of<K>, precision)) {
         return tile_stages * sizeof(StagedTileOf<K>);
     } else {
@@ -159,7 +195,7 @@ template <class K, Precision precision>
 constexpr int stages_of(std::size_t shared_bytes) {
     constexpr std::size_t of_system = 1024;  // of each block
     const auto blocks = [&](int stages) {
-        const std::size_t bytes = tile_shared_bytes<K, precision>(stages) + of_system;
+        const std::size_t bytes = tile_shared_bytes<K, precision>(stages) + ResultsOf<K>::exchange_bytes + of_system;
         return std::min<std::size_t>(shared_bytes / bytes, blocks_together<K, precision>);
     };
     int stages = 1;
