@@ -66,11 +66,14 @@ public:
     __device__ __forceinline__ const T* at(int row, int dimension) const { return at(row, 0, dimension); }
     /// The same of dimension `first + own`. Where `first` is a constant, what depends on the lane is computed once for
     /// all of them.
-    /// @param first  its pieces are a multiple of more than lie before the one of `own`
+    /// @param first  its pieces are a multiple of more than lie before the one of `own`, which is one of the first
+    /// eight
     __device__ __forceinline__ const T* at(int row, int first, int own) const {
         const int byte = own * static_cast<int>(sizeof(T));
         const int first_piece = first / piece_elements;
-        const int place = is_permuted ? first_piece ^ place_of(row, byte / 16) : first_piece + place_of(row, byte / 16);
+        // What is permuted lies among eight pieces: of others, the distance is a constant, and no address of its own.
+        const int permuted = first_piece % 8 ^ place_of(row, byte / 16);
+        const int place = is_permuted ? first_piece / 8 * 8 + permuted : first_piece + place_of(row, byte / 16);
         return reinterpret_cast<const T*>(&bytes_[row][place * 16 + byte % 16]);
     }
 
@@ -145,6 +148,7 @@ public:
     static constexpr unsigned count = queries_of_warp * Matrix::pieces / warp_size;
     /// Whether a lane has the same piece of several rows, whose places follow from that of the first.
     static constexpr bool are_alike = Matrix::is_permuted && warp_size % Matrix::pieces == 0;
+    static constexpr unsigned rows_at_once = are_alike ? warp_size / Matrix::pieces : 1;
 
     __device__ __forceinline__ LanePieces() : place_(computed_once(place_of_first())) {}
 
@@ -179,7 +183,6 @@ public:
 
 private:
     static constexpr auto pieces = static_cast<unsigned>(Matrix::pieces);
-    static constexpr unsigned rows_at_once = are_alike ? warp_size / pieces : 1;
 
     static __device__ __forceinline__ unsigned lane() {
         return threadIdx.x % warp_size;

@@ -6,6 +6,8 @@
 #include <type_traits>
 #include <utility>
 
+#include <cuda_runtime.h>
+
 #include <totograph/core/dtype.hpp>
 #include <totograph/exec/cuda/attention/staged_rows.hpp>
 #include <totograph/exec/cuda/attention/tile_memory.hpp>
@@ -50,7 +52,7 @@ struct QueryRows {
     const Rows* rows;
 
     __device__ __forceinline__ void load(std::uint32_t (&a)[4], int step) const {
-        load_blocks(a, rows->at(lane_of_warp() % 16, step * 16 + lane_of_warp() / 16 * 8));
+        load_blocks(a, rows->at(lane_of_warp() % 16, step * 16, lane_of_warp() / 16 * 8));
     }
 };
 
@@ -186,7 +188,7 @@ requires(precision != Precision::bf16) struct TileProducts<head_dim, precision> 
                 const int row = group * 8 + row_of_lane();
                 const int own = quarter_of_lane() * 2;
                 keys[group] =
-                    Right(memory, [&](const auto& part, int i) { return *part.key_at(row, step * 8, own + i); });
+                    Right(memory, [&](const auto& part) { return neighbours(part.key_at(row, step * 8, own)); });
             }
             multiply(scores, a, keys);
         }
@@ -204,8 +206,10 @@ requires(precision != Precision::bf16) struct TileProducts<head_dim, precision> 
             Right values[widths];
 #pragma unroll
             for (int width = 0; width < widths; ++width) {
-                values[width] = Right(
-                    memory, [&](const auto& part, int i) { return *part.value_at(key + i, width * 8, row_of_lane()); });
+                values[width] = Right(memory, [&](const auto& part) {
+                    return float2{static_cast<float>(*part.value_at(key, width * 8, row_of_lane())),
+                                  static_cast<float>(*part.value_at(key + 1, width * 8, row_of_lane()))};
+                });
             }
             multiply(sums, a, values);
         }
@@ -235,7 +239,17 @@ private:
         }
     };
 
-    /// The right side: two numbers in shared memory, `at(memory, i)`.
+    /// Two neighbours in shared memory, the first at a multiple of two.
+    template <class T>
+    static __device__ __forceinline__ float2 neighbours(const T* first) {
+        if constexpr (std::is_same_v<T, float>) {
+            return *reinterpret_cast<const float2*>(first);
+        } else {
+            return {static_cast<float>(first[0]), static_cast<float>(first[1])};
+        }
+    }
+
+    /// The right side: two numbers in shared memory, `at(memory)`.
     struct Right {
         std::uint32_t large[2];
         std::uint32_t rest[2];
@@ -243,21 +257,30 @@ private:
         Right() = default;
         template <class Memory, class At>
         __device__ __forceinline__ Right(const Memory& memory, At&& at) {
-#pragma unroll
-            for (int i = 0; i < 2; ++i) {
-                if constexpr (std::is_same_v<Memory, TileOfParts<head_dim>>) {
-                    large[i] = __float_as_uint(at(memory.large, i));
-                    rest[i] = __float_as_uint(at(memory.rest, i));
-                } else if constexpr (precision == Precision::f32) {
-                    const auto parts = Tf32Parts::of(at(memory, i));
-                    large[i] = parts.large;
-                    rest[i] = parts.rest;
-                } else if constexpr (std::is_same_v<Memory, Tile<head_dim, Precision::tf32>>) {
-                    large[i] = __float_as_uint(at(memory, i));  // rounded already
-                } else {
-                    large[i] = as_tf32(at(memory, i));
-                }
+            if constexpr (std::is_same_v<Memory, TileOfParts<head_dim>>) {
+                set(large, at(memory.large));
+                set(rest, at(memory.rest));
+            } else if constexpr (precision == Precision::f32) {
+                const float2 numbers = at(memory);
+                const auto first = Tf32Parts::of(numbers.x);
+                const auto second = Tf32Parts::of(numbers.y);
+                large[0] = first.large;
+                large[1] = second.large;
+                rest[0] = first.rest;
+                rest[1] = second.rest;
+            } else if constexpr (std::is_same_v<Memory, Tile<head_dim, Precision::tf32>>) {
+                set(large, at(memory));  // rounded already
+            } else {
+                const float2 numbers = at(memory);
+                large[0] = as_tf32(numbers.x);
+                large[1] = as_tf32(numbers.y);
             }
+        }
+
+    private:
+        static __device__ __forceinline__ void set(std::uint32_t (&to)[2], float2 numbers) {
+            to[0] = __float_as_uint(numbers.x);
+            to[1] = __float_as_uint(numbers.y);
         }
     };
 

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
+
 #include <totograph/exec/cuda/attention/attention_sizes.hpp>
 #include <totograph/exec/cuda/attention/staged_rows.hpp>
 #include <totograph/exec/cuda/attention/tile_place.hpp>
@@ -27,7 +30,11 @@ template <class K>
 class TileStages {
     using Key = typename K::Key;
     using Tile = StagedTileOf<K>;
+    using Matrix = decltype(Tile::key);
+    using Pieces = LanePieces<Matrix>;
     static constexpr bool has_suffix = AttentionSizes<K>::has_suffix;
+    /// Whether what a lane copies is found from one place in memory and one in shared memory.
+    static constexpr bool copies_are_alike = K::is_aligned && Pieces::are_alike;
     static_assert(staged_warps<K> * queries_of_warp >= staged_keys<K>);
 
 public:
@@ -84,12 +91,18 @@ public:
         wait_for_copies<0>();
         __syncwarp();
         if (own_row_ < staged_keys<K>) {
-            // Values behind the last one may be anything; no weight is small enough for what is not a number.
-            for (int row = max(own_row_, end(turn) - first_key(turn)); row < own_row_ + queries_of_warp; ++row) {
-                tile.value.clear_row(row);
+            if constexpr (copies_are_alike) {
+                if (!pieces_.are_finite_at(own_rows_of(tile.value))) {
+                    tile.without_infinite_values(own_row_);
+                }
+            } else {
+                // Values behind the last one may be anything; no weight is small enough for what is not a number.
+                for (int row = max(own_row_, end(turn) - first_key(turn)); row < own_row_ + queries_of_warp; ++row) {
+                    tile.value.clear_row(row);
+                }
+                __syncwarp();
+                tile.without_infinite_values(own_row_);
             }
-            __syncwarp();
-            tile.without_infinite_values(own_row_);
         }
         __syncthreads();
         return tile;
@@ -98,33 +111,60 @@ public:
 private:
     [[nodiscard]] __device__ __forceinline__ Tile& tile_of(int turn) const { return tiles_[turn % tile_stages]; }
 
+    /// Where the rows lie that the warp copies.
+    [[nodiscard]] __device__ __forceinline__ std::uint32_t own_rows_of(const Matrix& matrix) const {
+        return shared_address(&matrix) + static_cast<std::uint32_t>(own_row_ * Matrix::row_bytes);
+    }
+
+    /// Begins to copy the warp's rows of a tile. Those behind the last key become zeros where that needs no branch,
+    /// else they stay as they were.
     template <int key, int value>
     __device__ __forceinline__ void copy_rows(int turn) const {
-        using Matrix = decltype(Tile::key);
-        constexpr int pieces = Matrix::pieces;
+        if (own_row_ >= staged_keys<K>) {
+            return;
+        }
         const auto key_row = shared_rows<K, key>(call_, place_);
         const auto value_row = shared_rows<K, value>(call_, place_);
-        const int first = first_key(turn);
+        const int first = first_key(turn) + own_row_;
+        const int last = end(turn);
         Tile& to = tile_of(turn);
-        if (own_row_ < staged_keys<K>) {
+        const auto element = [](unsigned i) { return Pieces::piece(i) * Matrix::piece_elements; };
+        if constexpr (copies_are_alike) {
+            const Key* const from_key = key_row(first + Pieces::row(0)) + element(0);
+            const Key* const from_value = value_row(first + Pieces::row(0)) + element(0);
+            const std::uint32_t to_key = own_rows_of(to.key);
+            const std::uint32_t to_value = own_rows_of(to.value);
 #pragma unroll
-            for (int i = 0; i < queries_of_warp * pieces / warp_size; ++i) {
-                const int item = static_cast<int>(threadIdx.x) % warp_size + i * warp_size;
-                const int row = own_row_ + item / pieces;
-                const int piece = item % pieces;
-                if (first + row < end(turn)) {
-                    const int dimension = piece * Matrix::piece_elements;
-                    to.key.template copy_piece<K::is_aligned>(row, piece, key_row(first + row) + dimension);
-                    to.value.template copy_piece<K::is_aligned>(row, piece, value_row(first + row) + dimension);
+            for (unsigned i = 0; i < Pieces::count; ++i) {
+                const bool exists = first + Pieces::row(i) < last;
+                const auto distance = static_cast<Offset<K>>(i * Pieces::rows_at_once);
+                copy_async_or_zeros(pieces_.at(to_key, i), from_key + distance * stride_of<key>, exists);
+                copy_async_or_zeros(pieces_.at(to_value, i), from_value + distance * stride_of<value>, exists);
+            }
+        } else {
+#pragma unroll
+            for (unsigned i = 0; i < Pieces::count; ++i) {
+                const int row = Pieces::row(i);
+                if (first + row < last) {
+                    to.key.template copy_piece<K::is_aligned>(own_row_ + row, Pieces::piece(i),
+                                                              key_row(first + row) + element(i));
+                    to.value.template copy_piece<K::is_aligned>(own_row_ + row, Pieces::piece(i),
+                                                                value_row(first + row) + element(i));
                 }
             }
         }
     }
 
+    /// From one position of an operand to the next.
+    template <int which>
+    static constexpr auto stride_of =
+        static_cast<Offset<K>>(K::kernel.operands[static_cast<std::size_t>(which)].strides[3]);
+
     const KernelCall& call_;
     const TilePlace<K>& place_;
     Tile* tiles_;
     int own_row_;
+    Pieces pieces_;
     int end_;
     int prefix_tiles_ = 1;
     int suffix_end_ = 0;
