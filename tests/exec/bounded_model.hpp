@@ -46,6 +46,7 @@ struct Bounded {
         keep_bounded(r, "out.sorted", sort(x));
         keep_bounded(r, "out.joined", concatenate(x, exp(x), 4));
         keep_bounded(r, "out.largest", cast(argmax(x), DType::f32));
+        keep_bounded(r, "out.amax", amax(exp(x)));
         const Tensor length = r.state("at.length", {batch}, DType::i32);
         keep_bounded(r, "out.taken", take(exp(x), 3, length - 1.0));
         keep_bounded(r, "out.causal", nn::attention(x, {exp(x), x, length}, {.heads = 2}));

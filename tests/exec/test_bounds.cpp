@@ -77,9 +77,9 @@ void check(const std::array<std::int32_t, 4>& used, int threads) {
     fill(whole, {});
     bounded.run<0>();
     whole.run<0>();
-    for (const char* name :
-         {"out.gemm", "out.gated", "out.pointwise", "out.permuted", "out.cumsum", "out.softmax", "out.sorted",
-          "out.joined", "out.causal", "out.last", "out.masked", "out.variates", "out.largest", "out.taken"}) {
+    for (const char* name : {"out.gemm", "out.gated", "out.pointwise", "out.permuted", "out.cumsum", "out.softmax",
+                             "out.sorted", "out.joined", "out.causal", "out.last", "out.masked", "out.variates",
+                             "out.largest", "out.amax", "out.taken"}) {
         compare<float>(bounded, whole, name, used);
     }
     compare<float>(bounded, whole, "out.all", {2, 3, 4, 5});

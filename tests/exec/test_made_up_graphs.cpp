@@ -85,7 +85,7 @@ private:
     Tensor make_value() {
         const Tensor x = any();
         const Tensor y = any();
-        switch (draw(32)) {
+        switch (draw(33)) {
             case 0: return x + y;
             case 1: return squash(x * y);
             case 2: return maximum(x, y) * 0.5;
@@ -123,6 +123,7 @@ private:
             case 28: return x * 0.5 + embedding(r_.weight("table", {9, 6}), sum_of_ids(y));
             case 29: return x * cast(argmax(y), DType::f32) * 0.2;
             case 30: return attended(x, y);
+            case 31: return x * 0.5 - amax(squash(y) * row_of_weights());
             default: return cumsum(x) * 0.2;
         }
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sums and means with what is fused before and after them: the fused executor against the eager one.
+// Sums, means and extremes with what is fused before and after them: the fused executor against the eager one.
 #include <doctest/doctest.h>
 
 #include <totograph/core/dtype.hpp>
@@ -27,7 +27,10 @@ struct Widths {
             out(sum(x));
             const Tensor column = r.state("column", {3, 1}, dtype, number);
             out(sum(x * row + 1.0) * 2.0 - column);
-            if constexpr (dtype != DType::i32) {  // integers have no mean
+            out(amax(x));
+            out(amin(x));
+            out(amax(x * row - 100.0) * 2.0 - column);  // less than what lies beyond a row
+            if constexpr (dtype != DType::i32) {        // integers have no mean
                 out(mean(x * row + 1.0) * 2.0 - column);
             }
         }
@@ -54,6 +57,10 @@ struct Shapes {
         out(reshape(sum(x) + sum(y), {24}));
         out(sum(sum(x) * sum(y)));
         out(sum(x - mean(x)));
+        out(amax(permute(x, {3, 1, 0, 2}) * permute(y, {3, 1, 0, 2})));
+        out(amax(reshape(amax(slice(x, 3, 0, 3, 2)), {2, 12})));
+        out(amin(x) - amax(take(x, 2, position) + y));
+        out(amax(expand(r.state("scalar", {1, 1}), {3, 7})));
         const Tensor total = sum(exp(x));
         out(total);
         out(exp(x) / total);
@@ -75,6 +82,9 @@ struct Types {
         out(sum(cast(f, DType::f64) * d));
         out(cast(sum(cast(f, DType::f64)), DType::f32) * 2.0);
         out(sum(i) * 2.0);
+        out(cast(amax(i), DType::f32) * 0.5);
+        out(amin(cast(f, DType::f64) * d));
+        out(cast(amax(cast(f, DType::f64)), DType::f32) * 2.0);
         out(cast(sum(i), DType::f32) * 0.5);
         out(cast(mean(f), DType::f64) + 1.0);
         out(sum(rotate_pairs(slice(f, 1, 0, 8)) * slice(f, 1, 1, 8)));
@@ -106,6 +116,7 @@ struct IntoStates {
         const Tensor position = r.state("at", {1}, DType::i32);
         r.store(r.state("out.begin", {3, 9, 1}), sum(x * x), 1, 2);
         r.store_at(r.state("out.at", {3, 9, 1}), mean(x) + 1.0, 1, position);
+        r.store(r.state("out.largest", {3, 9, 1}), amax(x), 1, 4);
         r.store(r.state("out.flat", {3, 9}), reshape(sum(x), {3, 4}), 1, 3);
         // The state that a reduction reads is the one that it writes, further along.
         const Tensor self = r.state("self", {6, 1});
@@ -118,7 +129,7 @@ constexpr Tolerance sums{2e-6, 4e-6};
 
 }  // namespace
 
-TEST_CASE("sums and means of all widths, in every type") {
+TEST_CASE("sums, means and extremes of all widths, in every type") {
     check_against_eager<Widths<DType::f32>>(sums);
     check_against_eager<Widths<DType::f64>>({0, 0});
     check_against_eager<Widths<DType::i32>>({0, 0});

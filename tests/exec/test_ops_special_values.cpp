@@ -87,6 +87,45 @@ void check_extremes() {
         });
 }
 
+/// Rows of which one number is not like the others, at each place in turn.
+constexpr Index row_width = 21;
+
+template <DType dtype>
+struct ExtremesOfRows {
+    static constexpr void record(Recorder& r) {
+        const Tensor x = r.state("x", {row_width, row_width}, dtype);
+        r.tap("out largest", amax(x));
+        r.tap("out smallest", amin(x));
+    }
+};
+
+template <class Real>
+void check_extremes_of_rows() {
+    for (const double odd : {nan, infinity, -infinity, 3.0}) {
+        CAPTURE(odd);
+        run_on_both<ExtremesOfRows<dtype_of<Real>>>(
+            [&](auto& executor) {
+                Real* const x = state_of<Real>(executor, "x").data();
+                for (Index at = 0; at < row_width * row_width; ++at) {
+                    x[at] = static_cast<Real>(at % row_width == at / row_width ? odd : -2.0);
+                }
+            },
+            [&](auto& executor) {
+                for (std::size_t row = 0; row < static_cast<std::size_t>(row_width); ++row) {
+                    const auto largest_found = static_cast<double>(state_of<Real>(executor, "out largest")[row]);
+                    const auto smallest_found = static_cast<double>(state_of<Real>(executor, "out smallest")[row]);
+                    if (std::isnan(odd)) {
+                        CHECK(std::isnan(largest_found));
+                        CHECK(std::isnan(smallest_found));
+                    } else {
+                        CHECK(largest_found == std::max(odd, -2.0));
+                        CHECK(smallest_found == std::min(odd, -2.0));
+                    }
+                }
+            });
+    }
+}
+
 /// The nearest i32 towards zero: 2^31 and beyond become the largest, NaN becomes 0.
 struct Conversion {
     double from;
@@ -235,6 +274,11 @@ TEST_CASE("a quotient of integers is cut towards zero, and one that is no i32 is
                 CHECK(elementwise<Op::divide, std::int32_t>(a, b, 0) == quotient);  // as a device computes it
             }
         });
+}
+
+TEST_CASE("the largest and the smallest number of a row are NaN where one of them is") {
+    check_extremes_of_rows<float>();
+    check_extremes_of_rows<double>();
 }
 
 TEST_CASE("the reference refuses a dtype that only stores") {

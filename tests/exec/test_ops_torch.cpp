@@ -69,6 +69,8 @@ struct Rows {
               embedding(r.weight("table", {4, 6}), r.constant(2, DType::i32) + r.state("none", {1}, DType::i32)));
         const Tensor scores = r.state("scores", {6, 9});
         r.tap("out argmax", argmax(scores));
+        r.tap("out amax", amax(scores));
+        r.tap("out amin", amin(scores));
         r.tap("out argmax of columns", argmax(permute(slice(scores, 1, 1, 4), {1, 0})));
         r.tap("out sorted", sort(scores));
         r.tap("out sorted columns", sort(permute(scores, {1, 0})));
@@ -154,6 +156,16 @@ TEST_CASE("rows by ids, largest places, sorted rows and packed bits are PyTorch'
             }
             check<std::int32_t>(executor, "out argmax", torch_values("argmax"), {});
             const std::vector<double> scores = torch_values("scores");
+            const std::vector<double> places = torch_values("argmax");
+            for (std::size_t row = 0; row < 6; ++row) {
+                // The number at torch's place, which is that of NaN where there is one.
+                const double expected = scores[row * 9 + static_cast<std::size_t>(places[row])];
+                const auto found = static_cast<double>(state_of<float>(executor, "out amax")[row]);
+                CHECK((std::isnan(expected) ? std::isnan(found) : found == expected));
+                const auto begin = scores.begin() + static_cast<std::ptrdiff_t>(row * 9);
+                const auto least = static_cast<double>(state_of<float>(executor, "out amin")[row]);
+                CHECK((std::isnan(expected) ? std::isnan(least) : least == *std::min_element(begin, begin + 9)));
+            }
             for (std::size_t column = 0; column < 4; ++column) {
                 std::size_t best = 0;
                 for (std::size_t row = 1; row < 6 && !std::isnan(scores[best * 9 + column + 1]); ++row) {

@@ -246,15 +246,17 @@ private:
     }
 
     double reduction(const Step& step, const Kernel& kernel, Indices index) {
-        double total = 0;
+        double total = cpu::start_of_reduction(kernel.op);
         DType dtype = kernel.operands[0].dtype;
         if (kernel.prologue.count > 0) {
             dtype = kernel.prologue.instructions[static_cast<std::size_t>(kernel.prologue.count - 1)].dtype;
         }
         for (Index column = 0; column < kernel.iteration[-1]; ++column) {
             index[static_cast<std::size_t>(kernel.iteration.rank - 1)] = column;
-            total += value_of(step, kernel.prologue, 0, 0, kernel.prologue.given + kernel.prologue.count - 1, index,
-                              [](int, const Indices&) { return 0.0; });
+            total =
+                cpu::reduced(kernel.op, total,
+                             value_of(step, kernel.prologue, 0, 0, kernel.prologue.given + kernel.prologue.count - 1,
+                                      index, [](int, const Indices&) { return 0.0; }));
         }
         return rounded(dtype, kernel.op == Op::mean ? total / static_cast<double>(kernel.iteration[-1]) : total);
     }

@@ -58,6 +58,7 @@ enum class Op : std::uint8_t {
     // Reductions and scans of the last axis.
     sum,
     mean,
+    amax,  ///< The largest number of a row; NaN where one of them is.
     cumsum,
     running_moments,  ///< What observed values of a row add up to so far, told at the end of each group of steps.
     softmax,

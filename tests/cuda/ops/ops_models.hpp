@@ -215,6 +215,8 @@ struct Reductions {
             const Tensor row = r.state("row", {width}, dtype, number);
             out(sum(x));
             out(mean(x * row + 1.0) * 2.0 - r.state("column", {3, 1}, dtype, number));
+            out(amax(x));
+            out(amin(x * row - 100.0) * 2.0);  // less than what lies beyond a row
         }
     }
 };
@@ -231,6 +233,9 @@ struct ReductionsOfViews {
         out(reshape(sum(x * y), {2, 3, 4}));
         out(sum(sum(x) * sum(y)));
         out(x - mean(x));
+        out(amax(permute(x, {3, 1, 0, 2}) * permute(y, {3, 1, 0, 2})));
+        out(amax(sqrt(take(x, 2, position) - y)));  // NaN in some rows
+        out(amax(r.state("whole", {5, 9}, DType::i32)));
         out(sum(cast(x, DType::f64) * cast(y, DType::f64)));
         out(cast(sum(cast(x, DType::f64)), DType::f32) * 2.0);
         out(exp(x) / sum(exp(x)));
@@ -244,6 +249,8 @@ struct LargeReduction {
         Outputs out(r);
         const Tensor x = r.state("x", {rows, width});
         out(tg::rsqrt(mean(x * x) + 1e-5));
+        out(amax(x) + amin(x * 2.0));
+        out(amax(cast(x, DType::f64)));
     }
 };
 

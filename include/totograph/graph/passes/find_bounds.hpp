@@ -212,6 +212,7 @@ private:
                 return is_first ? AxisBounds{below_a_length} : leading(node, which, own, node.shape.rank - 1);
             case Op::sum:
             case Op::mean:
+            case Op::amax:
             case Op::softmax:
             case Op::argmax:
             case Op::sort: return leading(node, which, own, shape_of(node, 0).rank - 1);

@@ -21,6 +21,19 @@ constexpr Tensor mean(Tensor x) {
     return x.recorder().add(Op::mean, x.dtype(), with_axis(x.shape(), -1, 1), {x});
 }
 
+/// The largest number of the last axis, which stays with extent 1; NaN where one of them is, as NumPy and PyTorch have
+/// it. Of 0 and -0 it is either.
+constexpr Tensor amax(Tensor x) {
+    x.recorder().axis_of(x, -1);
+    return x.recorder().add(Op::amax, x.dtype(), with_axis(x.shape(), -1, 1), {x});
+}
+
+/// The smallest number of the last axis, which stays with extent 1; NaN where one of them is. Of 0 and -0 it is either;
+/// of i32 the smallest number of all is taken for the largest.
+constexpr Tensor amin(Tensor x) {
+    return -amax(-x);
+}
+
 /// Running sums along the last axis.
 constexpr Tensor cumsum(Tensor x) {
     x.recorder().axis_of(x, -1);

@@ -139,6 +139,15 @@ inline double apply_elementwise(Op op, double a, double b, double c) {
     return result;
 }
 
+/// What a reduction begins with, and what it makes of that and one number after the other; a mean is divided at the
+/// end.
+inline double start_of_reduction(Op op) {
+    return op == Op::amax ? -std::numeric_limits<double>::infinity() : 0.0;
+}
+inline double reduced(Op op, double before, double value) {
+    return op == Op::amax ? elementwise<Op::maximum>(before, value, 0.0) : before + value;
+}
+
 /// An elementwise operation of the user on numbers of a dtype.
 inline double apply_custom(const CustomOperation& operation, DType dtype, double a, double b, double c) {
     const auto call = [&](auto function) {

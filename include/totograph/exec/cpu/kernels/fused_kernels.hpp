@@ -4,11 +4,14 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <iterator>
+#include <limits>
 #include <type_traits>
 #include <utility>
 
 #include <totograph/core/dtype.hpp>
 #include <totograph/core/shape.hpp>
+#include <totograph/exec/arithmetic.hpp>
 #include <totograph/exec/cpu/evaluate/interpreter.hpp>
 #include <totograph/exec/cpu/kernels/chain.hpp>
 #include <totograph/exec/cpu/kernels/chain_code.hpp>
@@ -17,6 +20,7 @@
 #include <totograph/exec/cpu/simd.hpp>
 #include <totograph/exec/cpu/vector.hpp>
 #include <totograph/graph/kernel.hpp>
+#include <totograph/graph/op.hpp>
 
 // Pointwise, reduction and GEMM kernels of a program. Instructions are constants of the type; extents and strides are
 // read from the kernel, once a tile, so that kernels which differ in those alone are compiled once. A tile of a GEMM
@@ -293,10 +297,37 @@ void finish_tile(const Kernel& kernel, const KernelCall& call, const Tile& tile)
     }
 }
 
-/// The prologue and the reduction of one row, on floats: lanes add up on their own, then together.
-template <class Before>
+/// What a reduction makes of two values, each alone or of several lanes.
+template <Op op, class T>
+T reduced(T before, T value) {
+    if constexpr (op == Op::amax) {
+        return elementwise<Op::maximum>(before, value, value);
+    } else {
+        return before + value;
+    }
+}
+
+/// The reduction of all lanes.
+template <Op op>
+float reduced_lanes(Packet value) {
+    if constexpr (op == Op::amax) {
+        float lanes[packet_size];
+        store_lanes(lanes, 1, value, packet_size);
+        float largest = lanes[0];
+        for (const float lane : lanes) {
+            largest = reduced<op>(largest, lane);
+        }
+        return largest;
+    } else {
+        return sum_of_lanes(value);
+    }
+}
+
+/// The prologue and the reduction of one row, on floats: lanes are reduced on their own, then together.
+template <Op op, class Before>
 float reduce_row(const Kernel& kernel, const OperandRows<Before>& operands, Index columns) {
-    Vector total;
+    constexpr float start = op == Op::amax ? -std::numeric_limits<float>::infinity() : 0.0F;
+    Vector total(start);
     for_each_stretch<Before>(
         Before::layout.rank == 0 ? 1 : kernel.iteration[-1], 0, 0,
         columns, [&](Index outer, Index inner, Index, Index stretch) __attribute__((always_inline)) {
@@ -305,18 +336,19 @@ float reduce_row(const Kernel& kernel, const OperandRows<Before>& operands, Inde
                 stretch, [&](Vector value, Index, Index lanes) __attribute__((always_inline)) {
                     if (lanes < packet_size) [[unlikely]] {
                         // Lanes beyond the row hold the chain of zeros, which need not be zero.
-                        alignas(sizeof(Packet)) float kept[packet_size] = {};
+                        alignas(sizeof(Packet)) float kept[packet_size];
+                        std::fill(std::begin(kept), std::end(kept), start);
                         store_lanes(kept, 1, value.lanes, lanes);
                         value = load_aligned(kept);
                     }
-                    total = total + Vector(rounded(value.lanes));
+                    total = reduced<op>(total, Vector(rounded(value.lanes)));
                 });
         });
-    const float sum = sum_of_lanes(total.lanes);
-    return kernel.op == Op::mean ? sum / static_cast<float>(columns) : sum;
+    const float result = reduced_lanes<op>(total.lanes);
+    return op == Op::mean ? result / static_cast<float>(columns) : result;
 }
 
-template <class Before, class After>
+template <Op op, class Before, class After>
 void reduce_rows(const Kernel& kernel, const KernelCall& call, const Tile& tile) noexcept {
     const Index columns = kernel.columns();
     TileRows rows(kernel, tile);
@@ -324,7 +356,7 @@ void reduce_rows(const Kernel& kernel, const KernelCall& call, const Tile& tile)
     OperandRows<Before> operands(kernel, call, 0, row);
     OperandRows<After> others(kernel, call, kernel.prologue_operands, row);
     while (true) {
-        const std::array<Vector, 2> given{Vector(reduce_row<Before>(kernel, operands, columns)), Vector()};
+        const std::array<Vector, 2> given{Vector(reduce_row<op, Before>(kernel, operands, columns)), Vector()};
         std::array<Vector, After::operand_count> of_row;
         for (std::size_t i = 0; i < After::operand_count; ++i) {
             of_row[i] = Vector(*others.rows[i].data);
@@ -350,9 +382,9 @@ void run_pointwise(const Kernel& kernel, const KernelCall& call) noexcept {
     run_tiles(kernel, call, &finish_tile<Source>);
 }
 
-template <class Before, class After>
+template <Op op, class Before, class After>
 void run_reduction(const Kernel& kernel, const KernelCall& call) noexcept {
-    run_rows(kernel, call, &reduce_rows<Before, After>);
+    run_rows(kernel, call, &reduce_rows<op, Before, After>);
 }
 
 template <class Source, class Storage>
@@ -376,7 +408,7 @@ constexpr KernelFunction reduction_function() {
     constexpr const Kernel& kernel = K::kernel;
     if constexpr (computes_floats(kernel, kernel.prologue, 0, kernel.prologue_operands) &&
                   epilogue_computes_floats(kernel) && kernel.dtype == DType::f32) {
-        return &run_reduction<Prologue<K>, Epilogue<K>>;
+        return &run_reduction<kernel.op, Prologue<K>, Epilogue<K>>;
     } else {
         static_assert(check_interpretable < is_interpretable(kernel.prologue) && is_interpretable(kernel.chain) > ());
         return &interpret_reduction;

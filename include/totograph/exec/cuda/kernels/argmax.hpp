@@ -128,13 +128,6 @@ private:
         return largest_of_warp(best);
     }
 
-    /// NaN if either is.
-    static __device__ __forceinline__ float larger_or_nan(float a, float b) {
-        float result;
-        asm("max.NaN.f32 %0, %1, %2;" : "=f"(result) : "f"(a), "f"(b));
-        return result;
-    }
-
     [[nodiscard]] static __device__ __forceinline__ std::uint64_t largest_of_warp(std::uint64_t key) {
 #pragma unroll
         for (int distance = warp_size / 2; distance > 0; distance /= 2) {

@@ -2,10 +2,13 @@
 #pragma once
 
 #include <cstddef>
+#include <limits>
+#include <type_traits>
 #include <utility>
 
 #include <totograph/core/dtype.hpp>
 #include <totograph/core/shape.hpp>
+#include <totograph/exec/arithmetic.hpp>
 #include <totograph/exec/cuda/kernels/chain.hpp>
 #include <totograph/exec/cuda/kernels/elementwise.hpp>
 #include <totograph/exec/cuda/kernels/kernel_call.hpp>
@@ -13,7 +16,7 @@
 #include <totograph/graph/kernel.hpp>
 #include <totograph/graph/op.hpp>
 
-// Sums over the last axis. The order of a sum depends on the columns alone, and zeros at the
+// Sums over the last axis, and what is largest there. The order of a sum depends on the columns alone, and zeros at the
 // end of a row change nothing: padding a series never changes its statistics.
 
 namespace totograph::cuda {
@@ -30,15 +33,55 @@ __device__ __forceinline__ unsigned members_of_group() {
     }
 }
 
-/// The sum over a group of neighbouring threads, a power of two, in each of them. All of the group call it.
-template <int threads, class T>
-__device__ __forceinline__ T sum_of_group(T value) {
+/// The larger of two numbers; NaN where one of them is.
+template <class T>
+__device__ __forceinline__ T larger_or_nan(T a, T b) {
+    if constexpr (std::is_same_v<T, float>) {
+        float result;
+        asm("max.NaN.f32 %0, %1, %2;" : "=f"(result) : "f"(a), "f"(b));
+        return result;
+    } else {
+        return elementwise<Op::maximum>(a, b, b);
+    }
+}
+
+/// What a reduction makes of two numbers.
+template <Op op, class T>
+__device__ __forceinline__ T reduced(T a, T b) {
+    if constexpr (op == Op::amax) {
+        return larger_or_nan(a, b);
+    } else {
+        return a + b;
+    }
+}
+
+/// What a reduction begins with, and what changes nothing.
+template <Op op, class T>
+constexpr T start_of_reduction() {
+    if constexpr (op != Op::amax) {
+        return T{0};
+    } else if constexpr (std::numeric_limits<T>::has_infinity) {
+        return -std::numeric_limits<T>::infinity();
+    } else {
+        return std::numeric_limits<T>::min();
+    }
+}
+
+/// The reduction over a group of neighbouring threads, a power of two, in each of them. All of the group call it.
+template <Op op, int threads, class T>
+__device__ __forceinline__ T reduced_group(T value) {
     const unsigned members = members_of_group<threads>();
 #pragma unroll
     for (int distance = threads / 2; distance > 0; distance /= 2) {
-        value += __shfl_xor_sync(members, value, distance);
+        value = reduced<op>(value, static_cast<T>(__shfl_xor_sync(members, value, distance)));
     }
     return value;
+}
+
+/// The sum over such a group.
+template <int threads, class T>
+__device__ __forceinline__ T sum_of_group(T value) {
+    return reduced_group<Op::sum, threads>(value);
 }
 
 template <class T>
@@ -68,21 +111,21 @@ __device__ __forceinline__ float maximum_of_group(float value) {
     return value;
 }
 
-/// The sum over the first `block_threads` of a block, in each of them.
+/// The reduction over the first `block_threads` of a block, in each of them.
 /// @tparam threads  of the block
-template <int threads, class T>
-__device__ T block_sum(T value) {
+template <Op op, int threads, class T>
+__device__ T reduced_block(T value) {
     __shared__ T partial[block_threads / warp_size];
-    value = warp_sum(value);
-    synchronize_summing<threads>();  // a sum before this one may still be read
+    value = reduced_group<op, warp_size>(value);
+    synchronize_summing<threads>();  // those before these may still be read
     if (threadIdx.x % warp_size == 0) {
         partial[threadIdx.x / warp_size] = value;
     }
     synchronize_summing<threads>();
-    T total = 0;
+    T total = start_of_reduction<op, T>();
 #pragma unroll
     for (int warp = 0; warp < block_threads / warp_size; ++warp) {
-        total += partial[warp];
+        total = reduced<op>(total, partial[warp]);
     }
     return total;
 }
@@ -94,7 +137,7 @@ constexpr bool takes_block() {
     return K::kernel.columns() > 2048 || Epilogue<K>::accumulator_dtype != DType::f32;
 }
 
-/// The sum of the prologue over one row, by the `threads` threads that call it together; each gives its own part.
+/// The reduction of the prologue over one row, by the `threads` threads that call it together; each gives its own part.
 template <class K, int threads>
 __device__ __forceinline__ auto part_of_row(const OperandPointers<Prologue<K>>& pointers,
                                             const Place<K, RowsOf<K>::shape.rank>& row, int thread) {
@@ -115,7 +158,7 @@ __device__ __forceinline__ auto part_of_row(const OperandPointers<Prologue<K>>& 
         load_operands<K, Source, lanes>(pointers, place, values);
         return values;
     };
-    T total = 0;
+    T total = start_of_reduction<K::kernel.op, T>();
     const auto add = [&](Offset<K>, Values& values) {
         const auto result = [&] {
             if constexpr (Source::chain.count > 0) {
@@ -126,7 +169,7 @@ __device__ __forceinline__ auto part_of_row(const OperandPointers<Prologue<K>>& 
         }();
 #pragma unroll
         for (int lane = 0; lane < lanes; ++lane) {
-            total += result.lane[lane];
+            total = reduced<K::kernel.op>(total, static_cast<T>(result.lane[lane]));
         }
     };
     constexpr auto step = static_cast<Offset<K>>(threads * lanes);
@@ -169,7 +212,7 @@ __device__ __forceinline__ auto finish_row(const OperandPointers<Epilogue<K>>& p
     }
 }
 
-/// Threads that sum a short row together. The threads that a warp would leave idle add zeros to the sum, in the same
+/// Threads that reduce a short row together. The threads that a warp would leave idle add zeros to a sum, in the same
 /// order: it does not depend on their number.
 template <class K>
 constexpr int row_threads() {
@@ -201,7 +244,7 @@ __device__ void run_reduction(const KernelCall& call, const Used& used) {
                 return;  // all of the block
             }
             const auto place = place_of<K, RowsOf<K>>(row);
-            const auto total = block_sum<Threads::threads>(
+            const auto total = reduced_block<K::kernel.op, Threads::threads>(
                 part_of_row<K, block_threads>(before, place, static_cast<int>(threadIdx.x)));
             if (threadIdx.x == 0) {
                 out[offset_of<K, StridesOfOutput<K>>(place)] = finish_row<K>(after, place, total);
@@ -215,7 +258,7 @@ __device__ void run_reduction(const KernelCall& call, const Used& used) {
                 return;  // all of the group
             }
             const auto place = place_of<K, RowsOf<K>>(row);
-            const auto total = sum_of_group<threads>(part_of_row<K, threads>(before, place, lane));
+            const auto total = reduced_group<K::kernel.op, threads>(part_of_row<K, threads>(before, place, lane));
             if (lane == 0) {
                 out[offset_of<K, StridesOfOutput<K>>(place)] = finish_row<K>(after, place, total);
             }

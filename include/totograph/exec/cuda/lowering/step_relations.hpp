@@ -13,7 +13,7 @@
 namespace totograph::cuda {
 
 /// Elements of a step that is small enough for a segment: a few for each thread of a cluster.
-inline constexpr Index segment_elements = 32768;
+inline constexpr Index segment_elements = 65536;
 
 namespace lowering_detail {
 
@@ -139,10 +139,10 @@ template <class Program>
 constexpr bool is_norm_of(int step, int gemm) {
     const Kernel& kernel = kernel_of<Program>(step);
     const Kernel& after = kernel_of<Program>(gemm);
-    if (kernel.kind != KernelKind::reduction || kernel.dtype != DType::f32 || kernel.prologue_operands != 1 ||
-        !reads_weights_alone_behind_rows<Program>(step) || kernel.prologue.count != 1 ||
-        kernel.operands[0].dtype != DType::f32 || kernel.rows() != after.rows() || kernel.columns() != after.k ||
-        !is_same(step_of<Program>(step).operands[0], step_of<Program>(gemm).input)) {
+    if (kernel.kind != KernelKind::reduction || kernel.op == Op::amax || kernel.dtype != DType::f32 ||
+        kernel.prologue_operands != 1 || !reads_weights_alone_behind_rows<Program>(step) ||
+        kernel.prologue.count != 1 || kernel.operands[0].dtype != DType::f32 || kernel.rows() != after.rows() ||
+        kernel.columns() != after.k || !is_same(step_of<Program>(step).operands[0], step_of<Program>(gemm).input)) {
         return false;
     }
     const Instruction& square = kernel.prologue.instructions[0];

@@ -96,9 +96,9 @@ inline void elementwise(const Node& node, std::span<const TensorData> inputs, co
 inline void reduce(const Node& node, const TensorData& x, const TensorData& out) {
     const Index columns = x.shape[-1];
     for (Index row = 0; row < x.shape.rows(); ++row) {
-        double total = 0;
+        double total = start_of_reduction(node.op);
         for (Index column = 0; column < columns; ++column) {
-            total += x.get(row * columns + column);
+            total = reduced(node.op, total, x.get(row * columns + column));
         }
         out.set(row, node.op == Op::mean ? total / static_cast<double>(columns) : total);
     }
@@ -320,7 +320,7 @@ void compute(const Node& node, std::span<const TensorData> inputs, const TensorD
         take(node, inputs, out);
     } else if constexpr (op == Op::embedding) {
         embedding(inputs, out);
-    } else if constexpr (op == Op::sum || op == Op::mean) {
+    } else if constexpr (op_row(op).kind == OpClass::reduction) {
         reduce(node, inputs[0], out);
     } else if constexpr (op == Op::cumsum) {
         scan(inputs[0], out);

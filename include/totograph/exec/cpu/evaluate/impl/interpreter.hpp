@@ -118,13 +118,13 @@ TOTOGRAPH_INLINE void interpret_reduction(const Kernel& kernel, const KernelCall
     const Index count_of_rows = is_bounded ? rows.count() : kernel.rows();
     interpreter_detail::parallel_rows(call, count_of_rows, columns, [&](Index number, Values& values) {
         const Index row = is_bounded ? rows.place(number) : number;
-        double total = 0;
+        double total = start_of_reduction(kernel.op);
         for (Index column = 0; column < columns;) {
             const Index count = std::min(block, columns - column);
             load_operands(kernel, call, 0, kernel.prologue_operands, 0, row, column, count, values);
             const double* result = run(kernel.prologue, values, count);
             for (Index i = 0; i < count; ++i) {
-                total += result[i];
+                total = reduced(kernel.op, total, result[i]);
             }
             column += count;
         }
