@@ -37,9 +37,19 @@ public:
     [[nodiscard]] constexpr Tensor groups() const {
         return r_->state(states::groups, {sizes.batch, sizes.variates, sizes.context_patches}, DType::i32);
     }
-    /// The group of each variate in what is forecast, i32 `[batch, variates, count]`.
-    [[nodiscard]] constexpr Tensor newest_groups(Index count) const {
-        return expand(take(groups(), 2, length() - 1.0), {sizes.batch, sizes.variates, count});
+    /// The newest patch of context.
+    struct Newest {
+        Tensor place;   ///< Which it is, i32 `[batch]`.
+        Tensor groups;  ///< The group of each variate there, and in what is forecast, i32 `[batch, variates, 1]`.
+
+        /// The groups of so many patches, i32 `[batch, variates, count]`.
+        [[nodiscard]] constexpr Tensor groups_of(Index count) const {
+            return expand(groups, {sizes.batch, sizes.variates, count});
+        }
+    };
+    [[nodiscard]] constexpr Newest newest() const {
+        const Tensor place = length() - 1.0;
+        return {place, take(groups(), 2, place)};
     }
     /// Whether a variate's future is known, f32 `[batch, 1, variates, 1, 1]`.
     [[nodiscard]] constexpr Tensor is_known() const {

@@ -59,12 +59,17 @@ public:
     static constexpr std::string_view layer_tap = "tap.layer";
     static constexpr std::string_view out_norm_tap = "tap.out_norm";
 
+    using Newest = typename Inputs<Parts>::Newest;
+
     /// `ids` are the groups of all tokens, i32 `[batch, variates, tokens]`.
-    constexpr FirstPass(const Inputs<Parts>& inputs, Tensor ids)
+    constexpr FirstPass(const Inputs<Parts>& inputs, Tensor ids, const Newest& newest)
         : inputs_(inputs),
           ids_(ids),
           cache_(inputs.recorder(), states::context, states::row_bounds(of_tokens)),
-          rotary_(inputs.recorder().constant(0, DType::i32), Parts::first_tokens, inputs.length() - 1.0, centre()) {}
+          read_places_(nn::row_places(newest.place, Parts::sizes.batch, Parts::sizes.variates, Parts::first_tokens,
+                                      Parts::block)),
+          read_ids_(ids_of_read(ids, newest)),
+          rotary_(inputs.recorder().constant(0, DType::i32), Parts::first_tokens, newest.place, centre()) {}
 
     [[nodiscard]] constexpr Tensor rotate_query(Tensor x) const { return rotary_.query(x); }
     [[nodiscard]] constexpr Tensor rotate_key(Tensor x) const { return rotary_.key(x); }
@@ -72,19 +77,8 @@ public:
 
     /// Tokens of x, of which nobody needs those behind what is asked for.
     [[nodiscard]] static constexpr Tensor needed(Tensor x) { return x.recorder().bound(x, 3, of_tokens); }
-    [[nodiscard]] constexpr Tensor read(Tensor x) const {
-        return nn::rows_from(x, inputs_.length() - 1.0, Parts::block);
-    }
-    [[nodiscard]] constexpr Tensor read_ids(Tensor ids) const {
-        if constexpr (!Parts::sizes.known_future) {
-            // The newest patch of a target counts as observed: all that is read has the group of what is forecast.
-            return inputs_.newest_groups(Parts::block);
-        } else if constexpr (Parts::block == 1) {
-            return take(ids, 2, inputs_.length() - 1.0);
-        } else {
-            return concatenate(take(ids, 2, inputs_.length() - 1.0), inputs_.newest_groups(Parts::block - 1), 2);
-        }
-    }
+    [[nodiscard]] constexpr Tensor read(Tensor x) const { return nn::rows_at(x, read_places_); }
+    [[nodiscard]] constexpr Tensor read_ids(Tensor /*of all tokens*/) const { return read_ids_; }
 
     [[nodiscard]] constexpr Tensor attend(LayerIndex layer, Tensor query, Tensor key, Tensor value) {
         return nn::attention(query, keep(layer, key, value, Parts::block - Parts::dropped), options());
@@ -97,6 +91,18 @@ public:
 
 private:
     static constexpr std::int8_t of_tokens = states::asked_first_tokens;
+
+    /// The groups of the tokens that the head reads.
+    [[nodiscard]] static constexpr Tensor ids_of_read(Tensor ids, const Newest& newest) {
+        if constexpr (!Parts::sizes.known_future) {
+            // The newest patch of a target counts as observed: all that is read has the group of what is forecast.
+            return newest.groups_of(Parts::block);
+        } else if constexpr (Parts::block == 1) {
+            return take(ids, 2, newest.place);
+        } else {
+            return concatenate(take(ids, 2, newest.place), newest.groups_of(Parts::block - 1), 2);
+        }
+    }
 
     /// In one pass the centre cancels between queries and keys, and stays what it is for every horizon.
     [[nodiscard]] constexpr Tensor centre() const {
@@ -133,6 +139,9 @@ private:
     Tensor seen_ = inputs_.length() + static_cast<double>(Parts::block - Parts::dropped);  ///< Tokens, once for all.
     Tensor ids_;
     typename Parts::ContextCache cache_;
+    // Small steps that wait for no layer come before all of them: on a device they share a launch.
+    Tensor read_places_;  ///< Where the tokens that the head reads are.
+    Tensor read_ids_;     ///< Their groups.
     PassRotary<Parts> rotary_;
 };
 

@@ -40,14 +40,17 @@ struct First {
         Parts::tap("tap.location", scaled.location);
         Parts::tap("tap.scale", scaled.scale);
         // Small steps that wait for no product come first: on a device they share a launch.
-        const Tensor ids = token_ids(inputs);
+        const auto newest = inputs.newest();
+        const Tensor ids = token_ids(inputs, newest);
         if constexpr (Parts::has_blocks) {
-            keep_ids(inputs, ids);
+            keep_ids(inputs, ids, newest);
         }
-        FirstPass<Parts> pass(inputs, ids);
-        const Tensor newest = inputs.length() - 1.0;
-        const Tensor location = take(scaled.location, 3, newest);
-        const Tensor scale = take(scaled.scale, 3, newest);
+        FirstPass<Parts> pass(inputs, ids, newest);
+        // Anew, so that what scales the series and what tells tokens apart have nothing in common: on a device they run
+        // beside each other.
+        const Tensor place = inputs.length() - 1.0;
+        const Tensor location = take(scaled.location, 3, place);
+        const Tensor scale = take(scaled.scale, 3, place);
         const Quantiles<Parts> quantiles(inputs);
         if constexpr (Quantiles<Parts>::is_capped) {
             const Tensor values = inputs.values();
@@ -117,25 +120,26 @@ private:
     }
 
     /// The group of each token, i32 `[batch, variates, tokens]`; -1 for patches of context without an observation.
-    static constexpr Tensor token_ids(const Inputs<Parts>& inputs) {
+    static constexpr Tensor token_ids(const Inputs<Parts>& inputs, const typename Inputs<Parts>::Newest& newest) {
         Recorder& r = inputs.recorder();
         const Shape patches{sizes.batch, sizes.variates, sizes.context_patches};
         // Anew, so that a device need not wait for what scales the series.
         const Tensor observed = reshape(cast(sum(inputs.observed()), DType::i32), patches);
         const Tensor of_context = where(equal(observed, 0), r.constant(-1, DType::i32), inputs.groups());
         const Tensor padded =
-            tokens_behind > 0 ? concatenate(of_context, inputs.newest_groups(tokens_behind), 2) : of_context;
+            tokens_behind > 0 ? concatenate(of_context, newest.groups_of(tokens_behind), 2) : of_context;
         const Tensor is_context =
             less(r.iota(Parts::first_tokens, DType::i32), reshape(inputs.length(), {sizes.batch, 1, 1}));
-        return where(is_context, padded, inputs.newest_groups(Parts::first_tokens));
+        return where(is_context, padded, newest.groups_of(Parts::first_tokens));
     }
 
     /// What later passes need to know of the tokens of this one.
-    static constexpr void keep_ids(const Inputs<Parts>& inputs, Tensor ids) {
+    static constexpr void keep_ids(const Inputs<Parts>& inputs, Tensor ids,
+                                   const typename Inputs<Parts>::Newest& newest) {
         Recorder& r = inputs.recorder();
         const Tensor visible = r.state(states::visible, Parts::visible_shape, DType::i32);
         const Tensor one = r.constant(1, DType::i32);
-        r.store(visible, equal(ids, inputs.newest_groups(Parts::first_tokens)), 2, 0);
+        r.store(visible, equal(ids, newest.groups_of(Parts::first_tokens)), 2, 0);
         r.store(visible, expand(one, {sizes.batch, sizes.variates, sizes.steps}), 2, Parts::first_tokens);
         if constexpr (Parts::inference.reference_block_groups) {
             r.store(r.state(states::token_ids, ids.shape(), DType::i32), ids);
@@ -251,7 +255,7 @@ private:
             const Shape all{sizes.batch, sizes.variates, Parts::first_tokens};
             return slice(inputs.recorder().state(states::token_ids, all, DType::i32), 2, 0, Parts::later_tokens);
         } else {
-            return inputs.newest_groups(Parts::later_tokens);
+            return inputs.newest().groups_of(Parts::later_tokens);
         }
     }
 };

@@ -65,7 +65,8 @@ public:
     /// As results are stored, `[batch, levels, variates, patches, patch_size]`, with marks.
     [[nodiscard]] static constexpr Tensor as_result(Tensor quantiles) {
         const Shape apart{sizes.batch, sizes.variates, Parts::block, sizes.patch_size, sizes.values};
-        return permute(reshape(nn::mark_extreme_values(quantiles), apart), {0, 4, 1, 2, 3});
+        // Marked last: what marks them writes them to where they belong.
+        return nn::mark_extreme_values(permute(reshape(quantiles, apart), {0, 4, 1, 2, 3}));
     }
 
 private:
@@ -77,20 +78,10 @@ private:
         return reshape(x, {sizes.batch, 1, sizes.variates, Parts::block, sizes.patch_size});
     }
 
-    /// The largest number of each row of the last axis, which stays with extent 1.
-    [[nodiscard]] static constexpr Tensor largest_of_rows(Tensor x) {
-        const Index width = x.extent(-1);
-        const Index rows = x.shape().rows();
-        const Tensor in_row = reshape(argmax(x), Shape{rows});
-        const Tensor places =
-            rows == 1 ? in_row : in_row + x.recorder().iota(rows, DType::i32) * static_cast<double>(width);
-        return reshape(embedding(reshape(x, {rows * width, 1}), places), with_axis(x.shape(), -1, 1));
-    }
-
+    /// By patches, then of those: a series is long, and a block would take all of it alone.
     [[nodiscard]] static constexpr Tensor largest_observed(Tensor values, Tensor observed) {
-        const Tensor seen = where(observed, values, values.recorder().constant(-largest));
-        const Index steps = values.extent(3) * sizes.patch_size;
-        return reshape(largest_of_rows(reshape(seen, {sizes.batch, 1, sizes.variates, steps})), row_shape);
+        const Tensor of_patches = amax(where(observed, values, values.recorder().constant(-largest)));
+        return reshape(amax(reshape(of_patches, with_axis(row_shape, -1, values.extent(3)))), row_shape);
     }
 
     [[nodiscard]] static constexpr Tensor replace_infinities(Tensor values) {
@@ -98,7 +89,7 @@ private:
         const Tensor by_patch = permute(values, {0, 1, 2, 3, 5, 4});
         const Tensor none = values.recorder().constant(-largest);
         const auto largest_finite = [&](Tensor x) {
-            const Tensor found = largest_of_rows(where(less(abs(x), infinity), x, none));
+            const Tensor found = amax(where(less(abs(x), infinity), x, none));
             return permute(found, {0, 1, 2, 3, 5, 4});
         };
         // Where nothing of a patch is finite, it stays an infinity, and is marked as such.

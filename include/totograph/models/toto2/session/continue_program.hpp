@@ -37,13 +37,14 @@ struct Continue {
         const ScaledPatches scaled = scale_patches(values, observed, Parts::inference.scaler_fallback_min_obs, &before);
         const Tensor location = slice(scaled.location, 3, 1, 1);
         const Tensor scale = slice(scaled.scale, 3, 1, 1);
-        const Tensor id = id_of(inputs, former);
+        const auto newest = inputs.newest();
+        const Tensor id = id_of(newest, former);
         r.store_at(stable.ids(), id, 2, stable.count());
         const Quantiles<Parts> quantiles(inputs);
         const auto extremes = keep_bounds(quantiles, stable, values, observed, scale);
 
         ContinuedPass<Parts> pass(inputs);
-        const Tensor ids = concatenate(id, inputs.newest_groups(Parts::continued_tokens - 1), 2);
+        const Tensor ids = concatenate(id, newest.groups_of(Parts::continued_tokens - 1), 2);
         const Tensor head = Projections<Parts>::head(Stack<Parts>::record(tokens(scaled), ids, pass));
         r.store(inputs.forecast(), Quantiles<Parts>::as_result(quantiles.record(head, location, scale)), 3, 0);
         stable.add(scaled.moments.at_ends, extremes);
@@ -56,9 +57,9 @@ private:
     using Extremes = typename Quantiles<Parts>::Extremes;
 
     /// The group of the patch that becomes stable, i32 `[batch, variates, 1]`; -1 where nothing of it was observed.
-    static constexpr Tensor id_of(const Inputs<Parts>& inputs, Tensor observed) {
+    static constexpr Tensor id_of(const typename Inputs<Parts>::Newest& newest, Tensor observed) {
         const Tensor count = reshape(cast(sum(observed), DType::i32), {sizes.batch, sizes.variates, 1});
-        return where(equal(count, 0), inputs.recorder().constant(-1, DType::i32), inputs.newest_groups(1));
+        return where(equal(count, 0), observed.recorder().constant(-1, DType::i32), newest.groups);
     }
 
     /// Bounds of the quantiles with the newest patch. Gives the extremes without it.
