@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 #include <vector>
 
 #include <doctest/doctest.h>
@@ -179,6 +180,21 @@ struct ManyRowsOfWeights {
     }
 };
 
+/// A norm that a GEMM reads, put beside what that makes; of a state that a store changes meanwhile, or of none.
+template <Index rows, bool changes>
+struct NormBesideGemm {
+    static constexpr void record(Recorder& r) {
+        const Tensor stream = r.state("stream", {rows, 8});
+        const Tensor x = changes ? stream : tanh(stream);
+        const Tensor normed = x * rsqrt(mean(x * x) + 1e-5);
+        const Tensor hidden = silu(linear(normed, r.weight("w", {8, 8})));
+        if (changes) {
+            r.store(stream, r.state("next", {rows, 8}));
+        }
+        r.store(r.state("y", {rows, 8}), linear(concatenate(normed, hidden, 1), r.weight("v", {8, 16})));
+    }
+};
+
 /// A GEMM of one row that stands for several.
 struct LinearOfExpanded {
     static constexpr void record(Recorder& r) {
@@ -295,4 +311,21 @@ TEST_CASE("a GEMM reads no rows that are one and the same: no library takes them
     const Kernel& gemm = kernel_of(planned, planned.plan.steps[1]);
     REQUIRE(gemm.kind == KernelKind::gemm);
     CHECK(gemm.input_stride == 8);
+}
+
+TEST_CASE("of many rows, a part of a concatenation waits for the GEMM that follows its norm, if nothing changes") {
+    const auto gemm_after_norm = []<class Model>(std::type_identity<Model>) {
+        const Planned planned = plan_of<Model>();
+        check_plan(planned);
+        const auto& steps = planned.plan.steps;
+        for (std::size_t step = 0; step + 1 < steps.size(); ++step) {
+            if (kernel_of(planned, steps[step]).kind == KernelKind::reduction) {
+                return kernel_of(planned, steps[step + 1]).kind == KernelKind::gemm;
+            }
+        }
+        return false;
+    };
+    CHECK(gemm_after_norm(std::type_identity<NormBesideGemm<65, false>>()));
+    CHECK_FALSE(gemm_after_norm(std::type_identity<NormBesideGemm<64, false>>()));
+    CHECK_FALSE(gemm_after_norm(std::type_identity<NormBesideGemm<65, true>>()));
 }

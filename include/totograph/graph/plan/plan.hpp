@@ -54,7 +54,7 @@ public:
         List<int> group_at(graph_.nodes.size(), -1);
         for (std::size_t group = 0; group < fusion_.groups.size(); ++group) {
             if (!fusion_.groups[group].is_prologue) {
-                group_at[static_cast<std::size_t>(fusion_.groups[group].root)] = static_cast<int>(group);
+                group_at[static_cast<std::size_t>(emitted_at(fusion_.groups[group]))] = static_cast<int>(group);
             }
         }
         const int count = graph_.size();
@@ -62,8 +62,9 @@ public:
             const auto place = static_cast<std::size_t>(id);
             if (group_at[place] >= 0) {
                 emit_group(fusion_.groups[static_cast<std::size_t>(group_at[place])]);
-            } else if (!weight_expression_[place] && nodes_[id].op != Op::state && !locations_[place].is_view &&
-                       fusion_.group_of[place] < 0 && !fused_stores_.is_fused(id)) {
+            }
+            if (fusion_.group_of[place] < 0 && !weight_expression_[place] && nodes_[id].op != Op::state &&
+                !locations_[place].is_view && !fused_stores_.is_fused(id)) {
                 if (parts_.has_parts(id)) {
                     step_list_.add_parts(id, id);
                 } else {
@@ -76,6 +77,27 @@ public:
     }
 
 private:
+    /// The node in whose place a group runs: its root, but for a part of a concatenation that can wait for the GEMM of
+    /// the other part. That GEMM then follows the norm of what it reads, which is done with it. Few rows do not wait:
+    /// their GEMM takes a norm alone that nothing else reads, and norm and part are two small steps ahead of it.
+    constexpr int emitted_at(const Group& group) const {
+        constexpr Index most_of_few = 64;
+        const int whole = parts_.whole_of(group.root);
+        if (whole < 0 || group.anchor_count > 0 || nodes_[group.root].shape.rows() <= most_of_few) {
+            return group.root;
+        }
+        const auto& inputs = nodes_[whole].inputs.items;
+        const int other = inputs[0] == group.root ? inputs[1] : inputs[0];
+        bool waits =
+            other > group.root && parts_.whole_of(other) == whole &&
+            is_gemm(nodes_,
+                    fusion_.groups[static_cast<std::size_t>(fusion_.group_of[static_cast<std::size_t>(other)])]);
+        for (const int member : group.members) {
+            waits = waits && reads_the_same_later(nodes_, locations_, stores_, member, whole);
+        }
+        return waits ? whole : group.root;
+    }
+
     // --- Groups ------------------------------------------------------------------------------------------------------
 
     /// Strides of a tensor for the loop of a group.
@@ -170,10 +192,12 @@ private:
     }
 
     /// Copies what is made of weights alone of concatenations that stand between the first GEMM and the layers: before
-    /// that GEMM, such a copy can run together with other small steps. Not into large ones, whose memory would be
-    /// taken that much longer.
+    /// that GEMM, such a copy can run together with other small steps. Not into large ones, larger than what the GEMM
+    /// makes: their memory would be taken that much longer.
     constexpr void copy_parts_of_weights(int first_gemm) {
-        constexpr Index most_elements = Index{1} << 18;
+        constexpr Index fewest_of_large = Index{1} << 18;
+        const Index of_gemm = nodes_[first_gemm].shape.size();
+        const Index most_elements = of_gemm > fewest_of_large ? of_gemm : fewest_of_large;
         for (int id = first_gemm; id < graph_.size(); ++id) {
             if (nodes_[id].iteration >= 0 || (nodes_[id].op == Op::weight && nodes_[id].layer >= 0)) {
                 return;
