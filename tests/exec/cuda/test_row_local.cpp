@@ -44,6 +44,23 @@ private:
     }
 };
 
+/// Rows of quantiles, sorted, and written with the levels ahead of the rows: alike are the series alone.
+template <Index series>
+struct Levels {
+    static constexpr void record(Recorder& r) {
+        const Tensor sorted = sort(r.state("x", {series, 96, 9}));
+        r.store(r.state("y", {series, 9, 96}), permute(sorted, {0, 2, 1}) * 2.0);
+    }
+};
+
+/// The largest numbers of rows, and what they do to them.
+struct Largest {
+    static constexpr void record(Recorder& r) {
+        const Tensor x = r.state("x", {rows, width});
+        r.store(r.state("y", {rows, width}), exp(x - amax(x)));
+    }
+};
+
 /// Steps of the launch that begins with the first one, and how it runs them.
 template <class Model>
 constexpr Launch first_launch() {
@@ -65,4 +82,19 @@ TEST_CASE("embeddings run by rows with what adds them up: a row needs its own id
 TEST_CASE("an embedding does not run by rows with what makes its table") {
     constexpr Launch first = first_launch<Lookups<Ids::of_rows, true>>();
     CHECK(first.count == 1);
+}
+
+TEST_CASE("steps run by the rows of their first axis where they have no others in common") {
+    constexpr Launch of_series = first_launch<Levels<128>>();
+    CHECK(of_series.kind == LaunchKind::rows);
+    CHECK(of_series.rows == 128);
+    CHECK(of_series.count == 2);
+    constexpr Launch of_few = first_launch<Levels<40>>();
+    CHECK(of_few.count == 1);
+}
+
+TEST_CASE("the largest number of a row is found in one kernel with what reads it") {
+    constexpr Launch launch = first_launch<Largest>();
+    CHECK(launch.kind == LaunchKind::rows);
+    CHECK(launch.count == 2);
 }

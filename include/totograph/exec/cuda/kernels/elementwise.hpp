@@ -153,6 +153,29 @@ __device__ __forceinline__ void touch_operands(const OperandPointers<Source, kno
     (OperandsIn<Source, which>());
 }
 
+/// A copy of what is stored as bf16, on all threads of the grid.
+template <class K, class Threads, class Used>
+__device__ void run_copy_of_bf16(const KernelCall& call, const Used& used) {
+    constexpr Index size = K::kernel.iteration.size();
+    constexpr int lanes = lanes_of<K>(Threads::template has_singles<size>(), Threads::most_lanes);
+    constexpr auto items = static_cast<Offset<K>>(size / lanes);
+    if (!Threads::template has_item<items>()) {
+        return;
+    }
+    const auto* const in = call.operands[0].get<BFloat16>(positions_of<K>(call));
+    auto* const out = call.output.get<BFloat16>(positions_of<K>(call));
+    const auto read = [&](Offset<K> item) {
+        return load_pack<inner_stride<K>(K::kernel.operands[0].strides), lanes, K::is_aligned>(
+            in + offset_of<K, StridesOfOperand<K, 0>>(place_of<K, IterationOf<K>>(item * lanes)));
+    };
+    const auto write = [&](Offset<K> item, const Pack<BFloat16, lanes>& values) {
+        store_pack<inner_stride<K>(K::kernel.output_strides), K::is_aligned>(
+            out + offset_of<K, StridesOfOutput<K>>(place_of<K, IterationOf<K>>(item * lanes)), values);
+    };
+    Threads::template for_each<items>(read, write,
+                                      [&](Offset<K> item) { return used.template has_any_of<lanes>(item * lanes); });
+}
+
 /// A pointwise kernel, on all threads of the grid.
 template <class K, class Threads = Blocks<>, class Used = UsedExtents<K>>
 __device__ void run_pointwise(const KernelCall& call, const Used& used) {

@@ -78,13 +78,14 @@ struct DeviceTables {
 /// that were computed in two ways as different template arguments, and then launch a kernel that nvcc never registered.
 enum class KernelStorage : unsigned {
     plain = 0,
-    bf16_output = 1U << 0U,   ///< The result is stored as bf16: only GEMMs and attention read it.
+    bf16_output = 1U << 0U,   ///< The result is stored as bf16: only GEMMs, attention and copies read it.
     aligned_rows = 1U << 1U,  ///< Rows of all that it touches begin at multiples of 16 bytes: no access is tested.
     bf16_query = 1U << 2U,    ///< An attention's queries are stored as bf16.
     bf16_keys = 1U << 3U,     ///< Its keys and values are.
     /// The prefix of an attention and its length were written before the launch before this one: they can be read while
     /// that one still runs.
     early_prefix = 1U << 4U,
+    bf16_copy = 1U << 5U,  ///< A copy of what is stored as bf16.
 };
 
 /// `flag` where `wanted`.
@@ -110,6 +111,7 @@ struct KernelOf {
                                        .template with_room<size.operands, size.prologue, size.chain>();
     static constexpr LoopBounds bounds = Tables::bounds[index];
     static constexpr bool stores_bf16 = has_flag(storage, KernelStorage::bf16_output);
+    static constexpr bool copies_bf16 = has_flag(storage, KernelStorage::bf16_copy);
     static constexpr bool is_aligned = has_flag(storage, KernelStorage::aligned_rows);
     static constexpr bool prefix_is_early = has_flag(storage, KernelStorage::early_prefix);
     static constexpr bool has_positions = Tables::uses_positions[index];

@@ -44,7 +44,9 @@ __device__ void run_step(const KernelCall& call, const Used& used) {
     static_assert(Threads::threads == block_threads || K::kernel.kind != KernelKind::structural ||
                       !op_row(K::kernel.op).stands_alone,
                   "totograph: an op that is work enough for a launch runs in blocks of 256 threads alone.");
-    if constexpr (K::kernel.kind == KernelKind::pointwise) {
+    if constexpr (K::copies_bf16) {
+        run_copy_of_bf16<K, Threads>(call, used);
+    } else if constexpr (K::kernel.kind == KernelKind::pointwise) {
         run_pointwise<K, Threads>(call, used);
     } else if constexpr (K::kernel.kind == KernelKind::reduction) {
         run_reduction<K, Threads>(call, used);

@@ -76,6 +76,7 @@ struct Launch {
     // What follows is in that order.
     std::array<int, segment_steps> kernels{};       ///< The kernel of each step.
     std::array<bool, segment_steps> stores_bf16{};  ///< Whether each stores bf16.
+    std::array<bool, segment_steps> copies_bf16{};  ///< Whether each reads bf16, too, and stores it as it is.
     std::array<bool, segment_steps> aligned{};  ///< Whether all that each touches is aligned to 16 bytes, in any type.
     /// Of several steps in one kernel: whether a barrier comes before each; not where it touches nothing that those
     /// since the last barrier write, and writes nothing that they read.

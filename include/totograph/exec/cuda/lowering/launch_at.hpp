@@ -21,6 +21,7 @@ struct LaunchAt {
 
     static constexpr KernelStorage storage_of(std::size_t step) {
         return flag_if(launch.stores_bf16[step], KernelStorage::bf16_output) |
+               flag_if(launch.copies_bf16[step], KernelStorage::bf16_copy) |
                flag_if(launch.aligned[step], KernelStorage::aligned_rows) |
                flag_if(launch.query_is_bf16, KernelStorage::bf16_query) |
                flag_if(launch.keys_are_bf16, KernelStorage::bf16_keys) |

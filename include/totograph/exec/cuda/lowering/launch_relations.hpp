@@ -63,15 +63,30 @@ constexpr bool are_iterations_between(int before, int after) {
     return result;
 }
 
-/// Whether nothing that a launch touches, but for the result of one of its steps, lies where that result does: then it
-/// may have elements of another size than planned, which changes what rows of memory are to each other.
+/// Whether a step moves elements of an intermediate to where another one has them, as they are.
+constexpr bool is_copy(const Step& step, const Kernel& kernel) {
+    return kernel.kind == KernelKind::pointwise && kernel.chain.count == 0 && kernel.operand_count == 1 &&
+           kernel.dtype == DType::f32 && kernel.operands[0].dtype == DType::f32 &&
+           step.operands[0].space == Space::arena && step.operands[0].position < 0 && step.output.space == Space::arena;
+}
+
+/// Whether nothing that a launch touches lies where the result of one of its steps does, but for what is of the same
+/// intermediate: then that may have elements of another size than planned, which changes what rows of memory are to
+/// each other.
 template <class Program>
 constexpr bool is_alone_at_output(const Launch& launch, int step) {
     const Reference& output = step_of<Program>(step).output;
+    const auto is_apart = [&](const Reference& other) {
+        return are_parts(other, output) || !may_overlap<Program>(other, output);
+    };
     bool alone = true;
     for (int i = launch.first; i < launch.first + launch.count; ++i) {
-        alone = alone && !reads<Program>(i, output) &&
-                (i == step || !may_overlap<Program>(step_of<Program>(i).output, output));
+        const Step& other = step_of<Program>(i);
+        const Kernel& kernel = kernel_of<Program>(i);
+        alone = alone && is_apart(other.output) && (kernel.kind != KernelKind::gemm || is_apart(other.input));
+        for (int operand = 0; operand < kernel.operand_count; ++operand) {
+            alone = alone && is_apart(other.operands.items[operand]);
+        }
     }
     return alone;
 }

@@ -193,9 +193,10 @@ private:
             if (buffer == buffers) {
                 continue;
             }
-            const bool fits = attends && (i == 0 || (is_key_or_value(kernel, i) && !refuses_keys));
-            wanted[buffer] = wanted[buffer] || fits;
-            refused[buffer] = refused[buffer] || !fits;
+            const bool is_attended = attends && (i == 0 || (is_key_or_value(kernel, i) && !refuses_keys));
+            wanted[buffer] = wanted[buffer] || is_attended;
+            const bool stays = is_copy(step, kernel) && wanted[arena(step.output)] && !refused[arena(step.output)];
+            refused[buffer] = refused[buffer] || !(is_attended || stays);
         }
         if (kernel.kind == KernelKind::gemm && arena(step.input) != buffers) {
             const std::size_t buffer = arena(step.input);
@@ -220,16 +221,23 @@ private:
     [[nodiscard]] constexpr Flags find_bf16() const {
         Flags wanted{};
         Flags refused{};
-        Flags before{};
-        bool goes_on = streams;
-        while (goes_on) {  // what one step refuses, an earlier one may share
-            before = refused;
+        const auto mark_all = [&] {
             for (std::size_t l = 0; l < count; ++l) {
                 const Launch& launch = launches[l];
                 for (int i = launch.first; i < launch.first + launch.count; ++i) {
                     mark_uses(launch, i, wanted, refused);
                 }
             }
+        };
+        if (streams) {
+            mark_all();
+            refused = {};  // what is copied must know what is wanted of the copy
+        }
+        Flags before{};
+        bool goes_on = streams;
+        while (goes_on) {  // what one step refuses, an earlier one may share
+            before = refused;
+            mark_all();
             goes_on = before != refused;
         }
         Flags result{};
@@ -259,6 +267,8 @@ private:
             const int index = launch.first + launch.order[i];
             launch.kernels[i] = step_of<Program>(index).kernel;
             launch.stores_bf16[i] = stores_bf16(step_of<Program>(index).output);
+            launch.copies_bf16[i] = is_copy(step_of<Program>(index), kernel_of<Program>(index)) &&
+                                    stores_bf16(step_of<Program>(index).operands[0]);
             launch.aligned[i] = is_aligned<Program>(index);
         }
         if (is_attention(launch)) {

@@ -24,7 +24,7 @@ namespace totograph::cuda {
 
 /// Rows that are enough for a block on nearly every multiprocessor. Fewer would leave much of the device idle, for all
 /// steps of a run, and cost more than the launches that they spare.
-inline constexpr Index fewest_rows = 128;
+inline constexpr Index fewest_rows = 64;
 /// Columns of a row up to which a block a row is no slower than all threads of the device on all rows.
 inline constexpr Index widest_row = 1024;
 /// Rows that are enough for small steps, of any width: their alternative is one cluster, whose blocks wait for each
@@ -35,7 +35,7 @@ inline constexpr Index fewest_small_rows = cluster_blocks / 2;
 /// its own a step of 2,048 columns takes little over a microsecond (8 such rows above), and a launch two (27 for the
 /// scaler of 64 series of 2,048 steps took 53 us, H100).
 inline constexpr Index fewest_wide_rows = 32;
-inline constexpr Index widest_of_few_rows = 2048;
+inline constexpr Index widest_of_few_rows = 4096;
 inline constexpr int fewest_wide_steps = 4;
 
 namespace lowering_detail {
@@ -233,17 +233,20 @@ constexpr RowRun run_of_rows(int first, int end, Index rows, Index widest) {
     return run;
 }
 
-/// The run from `first` to before `end` on the rows of one of its first steps, of which there are `fewest` or more,
-/// that has the most steps on rows; an empty one where there is none.
+/// The run from `first` to before `end` on the rows of one of its first steps, or on those of its first axis, of which
+/// there are `fewest` or more, that has the most steps on rows; an empty one where there is none.
 template <class Program>
 constexpr RowRun longest_run_of_rows(int first, int end, Index fewest, Index widest) {
     constexpr int looks_ahead = 8;
     RowRun longest;
     for (int step = first; step < std::min(end, first + looks_ahead); ++step) {
-        const Index rows = rows_of(kernel_of<Program>(step));
-        if (rows >= fewest && rows != longest.rows) {
-            const RowRun run = run_of_rows<Program>(first, end, rows, widest);
-            longest = run.kept > longest.kept ? run : longest;
+        const Kernel& kernel = kernel_of<Program>(step);
+        const Index of_first_axis = kernel.iteration.rank > 0 ? kernel.iteration[0] : 0;
+        for (const Index rows : {rows_of(kernel), of_first_axis}) {
+            if (rows >= fewest && rows != longest.rows) {
+                const RowRun run = run_of_rows<Program>(first, end, rows, widest);
+                longest = run.kept > longest.kept ? run : longest;
+            }
         }
     }
     return longest;
