@@ -267,8 +267,24 @@ TEST_CASE("marks of observed steps that are on the device already are right for 
         check("one short series", one);
         check("as the one before", one);
     }
-    // On streams of the caller's.
+    // What is refused is on its way already; the device holds nothing that the next request could take for its own.
+    Request wrong = fewer;
+    wrong.values.back() = INFINITY;
     const CallersStream stream;
+    const auto refuses = [&](auto&& forecast) {
+        try {
+            forecast();
+            FAIL_CHECK("a series with an infinity was forecast");
+        } catch (const tg::Error& error) {
+            CHECK(error.code() == tg::ErrorCode::invalid_series);
+            CHECK(std::string(error.what()).find("series 89, variate 0, step 2047 holds NaN") != std::string::npos);
+        }
+    };
+    refuses([&] { (void)keeps.forecast(wrong.series()); });
+    check("behind what was refused", one);
+    refuses([&] { (void)keeps.forecast_on(stream.stream, wrong.series()); });
+    check("behind what was refused", full);
+    // On streams of the caller's.
     const auto on_device = keeps.forecast_on(stream.stream, fewer.series());
     std::vector<float> found(on_device.size());
     REQUIRE(cudaMemcpyAsync(found.data(), on_device.data, found.size() * sizeof(float), cudaMemcpyDeviceToHost,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <new>
@@ -431,4 +432,35 @@ TEST_CASE("values that are not finite are counted in all parts") {
           3 * 3 * 2 * 3);
     teller.not_finite = 0;
     CHECK(teller.forecast(series_of(request), {.horizon = 20, .samples = 16}).is_finite());
+}
+
+TEST_CASE("values are left to who runs a request only where it runs as it is") {
+    constexpr Bucket bucket{.batch = 2, .variates = 3, .context = 40, .horizon = 20};
+    const auto reaches_run = [&](const Request& request, const tg::ForecastOptions& options, bool checks) {
+        tg::PartsMemory memory;
+        bool reached = false;
+        const auto run = [&](const tg::Series& part, const Bucket& of_part, std::uint64_t, std::uint32_t) {
+            reached = true;
+            tg::check_values(part, of_part.context);
+            return tg::Forecast();
+        };
+        tg::test::check_error(ErrorCode::invalid_series, {"series 1, variate 2, step 37 holds NaN or infinity"}, [&] {
+            (void)tg::forecast_in_parts(request.series(), options, tg::ForecastPlan::of(bucket, patch), memory, run,
+                                        checks);
+        });
+        return reached;
+    };
+    const auto with_nan = [](Request request, Index steps) {
+        request.values[static_cast<std::size_t>(5 * steps + 37)] = std::nanf("");
+        return request;
+    };
+    const Request wrong = with_nan(waves(2, 3, 40), 40);
+    CHECK(reaches_run(wrong, {}, true));
+    CHECK_FALSE(reaches_run(wrong, {}, false));
+    Request gaps = wrong;
+    gaps.observed.assign(gaps.values.size(), 1);
+    CHECK_FALSE(reaches_run(gaps, {}, true));
+    CHECK_FALSE(reaches_run(with_nan(waves(3, 3, 40), 40), {}, true));       // in two parts
+    CHECK_FALSE(reaches_run(wrong, {.horizon = 40, .extend = true}, true));  // in two chunks
+    CHECK_FALSE(reaches_run(with_nan(waves(2, 3, 44), 44), {}, true));       // its newest 40 steps
 }

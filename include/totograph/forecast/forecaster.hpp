@@ -60,13 +60,23 @@ public:
             series, request_options, Runner::plan, parts_,
             [this](const Series& part, const Bucket& request, std::uint64_t seed, std::uint32_t first_sample) {
                 return this->run(part, request, seed, first_sample);
-            }));
+            },
+            checks_values()));
     }
 
     /// Bytes that this forecaster holds beside the shared weights, on the device where it runs on one.
     [[nodiscard]] std::size_t memory_bytes() const { return this->runner_bytes() + parts_.bytes(); }
 
 private:
+    /// Whether the runner checks the values of a series without gaps.
+    static constexpr bool checks_values() {
+        if constexpr (requires { Runner::checks_values; }) {
+            return Runner::checks_values;
+        } else {
+            return false;
+        }
+    }
+
     PartsMemory parts_;
 };
 

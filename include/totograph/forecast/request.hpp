@@ -17,8 +17,9 @@ namespace totograph {
 /// The sizes of a request, with the bucket's where the options leave them open.
 Bucket request_sizes(const Series& series, const ForecastOptions& options, const Bucket& bucket);
 
-/// Where the values of a series lie. Those on a device are not looked at when a request is checked.
-enum class ValuesOn : std::uint8_t { host, device };
+/// Where the values of a series lie. Those on a device are not looked at when a request is checked, nor are those on
+/// the host that `check_values` looks at later.
+enum class ValuesOn : std::uint8_t { host, host_later, device };
 
 namespace forecast_detail {
 
@@ -53,6 +54,10 @@ void check_sizes(const Series& series, const Bucket& request);
 void check_future(const Series& series, const Bucket& request);
 
 }  // namespace forecast_detail
+
+/// Checks the newest `used` steps of all variates: that observed values are finite, and that there are any. Throws
+/// `Error` (`invalid_series`).
+void check_values(const Series& series, Index used);
 
 /// Throws `Error` (`invalid_argument`) for draws that make no sense, such as at a temperature of 0.
 void check_draws(const IdDraws& draws);

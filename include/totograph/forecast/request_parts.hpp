@@ -83,6 +83,10 @@ Bucket check_for(const Series& series, const ForecastOptions& options, const Buc
 Bucket check_for(const Series& series, const ForecastOptions& options, const ForecastPlan& plan,
                  ValuesOn values = ValuesOn::host);
 
+/// Whether the values of a request can be checked by who runs it: a bucket forecasts all of the series in one piece, so
+/// that places in it are those of the request, and no gaps are filled first. The request need not make sense.
+bool can_check_later(const Series& series, const ForecastOptions& options, const Bucket& bucket);
+
 namespace forecast_detail {
 
 /// Some of the series of a batch.
@@ -101,9 +105,11 @@ void put(const Forecast& part, const PartPlace& place, const Bucket& whole, Inde
 /// Somebody's function that forecasts one part, which has been checked and fits. It must outlive this.
 class PartForecast {
 public:
+    /// @param checks  whether it looks at the values of a series without gaps itself
     template <class Run>
-    explicit PartForecast(const Run& run)
-        : run_(std::addressof(run)),
+    explicit PartForecast(const Run& run, bool checks)
+        : checks_values(checks),
+          run_(std::addressof(run)),
           call_([](const void* of, const Series& series, const Bucket& request, std::uint64_t seed,
                    std::uint32_t first_sample) -> Forecast {
               return (*static_cast<const Run*>(of))(series, request, seed, first_sample);
@@ -113,6 +119,8 @@ public:
                         std::uint32_t first_sample) const {
         return call_(run_, series, request, seed, first_sample);
     }
+
+    const bool checks_values;
 
 private:
     const void* run_;
@@ -139,10 +147,13 @@ Series extended(const Series& series, const Forecast& chunk, Index most_steps, P
 ///
 /// @param run  `Forecast run(const Series&, const Bucket& request, std::uint64_t seed, std::uint32_t
 ///             first_sample)` forecasts what has been checked and fits
+/// @param run_checks_values  whether `run` checks the values of a series without gaps itself (`check_values`): then
+///                           those of a request that it forecasts as it is are left to it
 template <class Run>
 Forecast forecast_in_parts(const Series& given, const ForecastOptions& options, const ForecastPlan& plan,
-                           PartsMemory& memory, const Run& run) {
-    return forecast_detail::forecast_parts(given, options, plan, memory, forecast_detail::PartForecast(run));
+                           PartsMemory& memory, const Run& run, bool run_checks_values = false) {
+    return forecast_detail::forecast_parts(given, options, plan, memory,
+                                           forecast_detail::PartForecast(run, run_checks_values));
 }
 
 }  // namespace totograph

@@ -55,6 +55,7 @@ class Runner : public BucketPrograms<Model, bucket, options> {
     using Base::runs_for;
     using typename Base::Programs;
     using typename Base::Runs;
+    using Inputs = StagedInputs<typename Base::Executor>;
 
 public:
     using typename Base::Executor;
@@ -80,7 +81,9 @@ public:
         static_assert(!runs_apart,
                       "totograph: forecast_on is for forecasters; a session runs its programs one by one.");
         const CurrentDevice current(device_.index);
-        const Bucket request = require_piece(check_for(series, request_options, plan));
+        const bool checks_later = checks_values && can_check_later(series, request_options, bucket);
+        const Bucket request = require_piece(
+            check_for(series, request_options, plan, checks_later ? ValuesOn::host_later : ValuesOn::host));
         enqueue(series.newest(request.context), request, request_options, stream);
         pending_.record(stream);
         return result_.on_device(plan, request);
@@ -173,6 +176,10 @@ public:
 protected:
     using Base::plan;
 
+    /// Whether the values of a series without gaps are checked here, while they are on their way to the device: that
+    /// takes less time than the way.
+    static constexpr bool checks_values = !Inputs::graph_copies && plan.imputation.has_value();
+
     /// Prepares the weights, all memory that forecasts need, and the graphs, each of which runs once.
     Runner(const Weights& weights, const Resources& resources)
         : Runner(weights, resources, CurrentDevice(resources.device), ChoosingAlgorithms()) {}
@@ -229,7 +236,6 @@ protected:
     [[nodiscard]] static constexpr std::size_t runner_bytes() { return device_bytes(); }
 
 private:
-    using Inputs = StagedInputs<Executor>;
     static constexpr bool graph_copies = Inputs::graph_copies;
     static constexpr bool takes_device_series = !runs_apart && plan.imputation.has_value();
 
@@ -366,6 +372,9 @@ private:
         try {
             if (on_device == nullptr) {
                 inputs_.bring(plan, executor_, series, request, asked, stream);
+                if (checks_values && series.observed.empty()) {
+                    check_values(series, request.context);
+                }
             } else if constexpr (takes_device_series) {
                 inputs_.bring(plan, executor_, *on_device, series, request, asked, stream);
             }

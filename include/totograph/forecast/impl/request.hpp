@@ -176,11 +176,17 @@ TOTOGRAPH_INLINE void check_draws(const IdDraws& draws) {
     }
 }
 
+TOTOGRAPH_INLINE void check_values(const Series& series, Index used) {
+    for (Index row = 0; row < series.rows(); ++row) {
+        forecast_detail::check_values(series, row, used);
+    }
+}
+
 TOTOGRAPH_INLINE void check_request(const Series& series, const Bucket& request, ValuesOn values) {
     using forecast_detail::reject;
     forecast_detail::check_sizes(series, request);
     check_draws(series.draws);
-    if (values == ValuesOn::host) {
+    if (values != ValuesOn::device) {
         forecast_detail::check_rows("values", series.values.size(), series);
     }
     if (!series.observed.empty()) {
@@ -199,8 +205,8 @@ TOTOGRAPH_INLINE void check_request(const Series& series, const Bucket& request,
                                                 std::to_string(series.future_exogenous.size()) + ", found " +
                                                 std::to_string(series.future_observed.size()) + ".");
     }
-    for (Index row = 0; row < series.rows() && values == ValuesOn::host; ++row) {
-        forecast_detail::check_values(series, row, request.context);
+    if (values == ValuesOn::host) {
+        check_values(series, request.context);
     }
     for (Index row = 0; row < series.rows() && values == ValuesOn::device && !series.observed.empty(); ++row) {
         forecast_detail::check_any_observed(series, row, request.context);

@@ -78,6 +78,11 @@ TOTOGRAPH_INLINE Bucket check_for(const Series& series, const ForecastOptions& o
     return request;
 }
 
+TOTOGRAPH_INLINE bool can_check_later(const Series& series, const ForecastOptions& options, const Bucket& bucket) {
+    const Bucket request = used_sizes(series, options, bucket);
+    return series.observed.empty() && request.context == series.steps && bucket.holds(request);
+}
+
 namespace forecast_detail {
 
 TOTOGRAPH_INLINE Series series_from(const Series& series, Index first, Index count) {
@@ -189,7 +194,8 @@ TOTOGRAPH_INLINE Forecast forecast_parts(const Series& given, const ForecastOpti
                                          PartsMemory& memory, const PartForecast& run) {
     const Bucket& bucket = plan.bucket;
     const Index patch_size = plan.sizes.patch_size;
-    const Bucket request = check_for(given, options, plan);
+    const bool checks_later = run.checks_values && can_check_later(given, options, bucket);
+    const Bucket request = check_for(given, options, plan, checks_later ? ValuesOn::host_later : ValuesOn::host);
     if (request.context < given.steps && !memory.has_told_newest) {
         memory.has_told_newest = logs(LogTopic::sizes);
         log(LogTopic::sizes, [&] {
