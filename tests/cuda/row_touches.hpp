@@ -100,7 +100,7 @@ private:
         const bool is_store = is_structural && kernel.op == tg::Op::store;
         REQUIRE((!is_structural || is_store || kernel.op == tg::Op::take || kernel.op == tg::Op::cumsum ||
                  kernel.op == tg::Op::running_moments || kernel.op == tg::Op::concatenate ||
-                 kernel.op == tg::Op::argmax));
+                 kernel.op == tg::Op::argmax || kernel.op == tg::Op::sort));
         const tg::Shape row_shape = leading(kernel.iteration, kernel.row_rank);
         if (is_store && has_positions(kernel)) {
             add_somewhere(step.output.space == tg::Space::arena, step.output.index, true);

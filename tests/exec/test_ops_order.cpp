@@ -209,6 +209,27 @@ struct Stores {
     }
 };
 
+/// Parts of concatenations beside what GEMMs make, of many rows: of a state that a fused store overwrites before the
+/// GEMM, and of a norm that the GEMM reads, too.
+struct PartsOfManyRows {
+    static constexpr void record(Recorder& r) {
+        const Tensor x = r.state("x", {128, 8});
+        const Tensor scaled = x * 2.0;
+        const Tensor made = linear(r.state("y", {128, 8}), r.weight("w", {8, 8}));
+        const Tensor next = exp(r.state("z", {128, 8}));
+        const Tensor joined = concatenate(scaled, made, 1);
+        r.store(x, next);
+        r.store(r.state("out", {128, 8}), linear(joined, r.weight("v", {8, 16})));
+
+        const Tensor stream = r.state("stream", {128, 8});
+        const Tensor normed = stream * rsqrt(mean(stream * stream) + 1e-5);
+        const Tensor hidden = silu(linear(normed, r.weight("up", {8, 8})));
+        const Tensor both = concatenate(normed, hidden, 1);
+        r.store(stream, tanh(r.state("other", {128, 8})));
+        r.store(r.state("out.norm", {128, 8}), linear(both, r.weight("down", {8, 16})));
+    }
+};
+
 }  // namespace
 
 TEST_CASE("what is read before a store is what was there") {
@@ -237,4 +258,8 @@ TEST_CASE("rewritten GEMMs read what their inputs were") {
 TEST_CASE("stores keep their order") {
     check_against_eager<Stores>({2e-7, 2e-6});  // a product and a sum in one rounding
     check_against_eager<Stores, Passes::none()>({2e-7, 2e-6});
+}
+
+TEST_CASE("parts of many rows read what was there") {
+    check_against_eager<PartsOfManyRows>({4e-6, 1e-4});
 }

@@ -439,14 +439,24 @@ TEST_CASE("values are left to who runs a request only where it runs as it is") {
     const auto reaches_run = [&](const Request& request, const tg::ForecastOptions& options, bool checks) {
         tg::PartsMemory memory;
         bool reached = false;
-        const auto run = [&](const tg::Series& part, const Bucket& of_part, std::uint64_t, std::uint32_t) {
+        const auto run = [&](const tg::Series& part, const Bucket& of_part, tg::ValuesOn values) {
             reached = true;
+            CHECK(values == tg::ValuesOn::host_later);
             tg::check_values(part, of_part.context);
             return tg::Forecast();
         };
+        const auto plan = tg::ForecastPlan::of(bucket, patch);
         tg::test::check_error(ErrorCode::invalid_series, {"series 1, variate 2, step 37 holds NaN or infinity"}, [&] {
-            (void)tg::forecast_in_parts(request.series(), options, tg::ForecastPlan::of(bucket, patch), memory, run,
-                                        checks);
+            if (checks) {
+                (void)tg::forecast_in_parts(
+                    request.series(), options, plan, memory,
+                    [&](const tg::Series& part, const Bucket& of_part, std::uint64_t, std::uint32_t,
+                        tg::ValuesOn values) { return run(part, of_part, values); });
+            } else {
+                (void)tg::forecast_in_parts(request.series(), options, plan, memory,
+                                            [&](const tg::Series& part, const Bucket& of_part, std::uint64_t,
+                                                std::uint32_t) { return run(part, of_part, tg::ValuesOn::host); });
+            }
         });
         return reached;
     };
@@ -463,4 +473,21 @@ TEST_CASE("values are left to who runs a request only where it runs as it is") {
     CHECK_FALSE(reaches_run(with_nan(waves(3, 3, 40), 40), {}, true));       // in two parts
     CHECK_FALSE(reaches_run(wrong, {.horizon = 40, .extend = true}, true));  // in two chunks
     CHECK_FALSE(reaches_run(with_nan(waves(2, 3, 44), 44), {}, true));       // its newest 40 steps
+}
+
+TEST_CASE("what a model has put behind a history is nobody's mistake") {
+    constexpr Bucket bucket{.variates = 1, .context = 40, .horizon = 8};
+    const Request request = waves(1, 1, 40);
+    tg::PartsMemory memory;
+    const std::vector<float> values(8, std::nanf(""));
+    int runs = 0;
+    const auto run = [&](const tg::Series&, const Bucket& of_part, std::uint64_t, std::uint32_t, tg::ValuesOn where) {
+        ++runs;
+        CHECK(where == tg::ValuesOn::host);
+        return tg::Forecast(values, 1, 1, of_part.horizon, 0, of_part.horizon);
+    };
+    const auto forecast = tg::forecast_in_parts(request.series(), {.horizon = 16, .extend = true},
+                                                tg::ForecastPlan::of(bucket, patch), memory, run);
+    CHECK(runs == 2);
+    CHECK(forecast.not_finite() == 16);
 }

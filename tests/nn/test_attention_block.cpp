@@ -97,4 +97,7 @@ TEST_CASE("rows are taken of one sample") {
     Recorder r;
     (void)nn::rows_from(r.state("x", {2, 3, 4}), r.constant(0, DType::i32), 1);
     CHECK(r.graph().error.kind == ModelErrorKind::axis_out_of_range);
+    Recorder other;
+    (void)nn::rows_at(other.state("x", {2, 3, 4}), other.constant(0, DType::i32));
+    CHECK(other.graph().error.kind == ModelErrorKind::axis_out_of_range);
 }

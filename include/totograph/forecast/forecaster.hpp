@@ -9,6 +9,7 @@
 #include <totograph/forecast/family.hpp>
 #include <totograph/forecast/forecast.hpp>
 #include <totograph/forecast/forecaster_options.hpp>
+#include <totograph/forecast/request.hpp>
 #include <totograph/forecast/request_parts.hpp>
 #include <totograph/forecast/results/quantile_forecast.hpp>
 #include <totograph/forecast/series.hpp>
@@ -51,30 +52,41 @@ public:
     /// Forecasts the steps after the series. The result is a view of this forecaster's memory, valid until its next
     /// forecast. Of a context that is longer than the bucket's, the newest steps are used; a batch and samples beyond
     /// the bucket run in parts, with the draws of one piece; the horizon goes beyond it only where the options extend
-    /// it. Allocates nothing for a request that fits. Throws `Error` (before anything runs)
+    /// it. Allocates nothing for a request that fits. Throws `Error` (before any program runs)
     /// when the request is malformed, or asks for what parts cannot give; and `position_out_of_bounds` after a run
     /// that moved a position inside its axis, which takes somebody who writes to the states.
     Result forecast(const Series& series, const ForecastOptions& request_options = {}) {
         [[maybe_unused]] const auto scope = this->begin();
-        return Result(forecast_in_parts(
-            series, request_options, Runner::plan, parts_,
-            [this](const Series& part, const Bucket& request, std::uint64_t seed, std::uint32_t first_sample) {
-                return this->run(part, request, seed, first_sample);
-            },
-            checks_values()));
+        if constexpr (checks_values()) {
+            return in_parts(
+                series, request_options,
+                [this](const Series& part, const Bucket& request, std::uint64_t seed, std::uint32_t first_sample,
+                       ValuesOn values) { return this->run(part, request, seed, first_sample, values); });
+        } else {
+            return in_parts(
+                series, request_options,
+                [this](const Series& part, const Bucket& request, std::uint64_t seed, std::uint32_t first_sample) {
+                    return this->run(part, request, seed, first_sample);
+                });
+        }
     }
 
     /// Bytes that this forecaster holds beside the shared weights, on the device where it runs on one.
     [[nodiscard]] std::size_t memory_bytes() const { return this->runner_bytes() + parts_.bytes(); }
 
 private:
-    /// Whether the runner checks the values of a series without gaps.
+    /// Whether the runner checks values that nobody has looked at.
     static constexpr bool checks_values() {
         if constexpr (requires { Runner::checks_values; }) {
             return Runner::checks_values;
         } else {
             return false;
         }
+    }
+
+    template <class Run>
+    Result in_parts(const Series& series, const ForecastOptions& request_options, const Run& run) {
+        return Result(forecast_in_parts(series, request_options, Runner::plan, parts_, run));
     }
 
     PartsMemory parts_;

@@ -105,26 +105,35 @@ void put(const Forecast& part, const PartPlace& place, const Bucket& whole, Inde
 /// Somebody's function that forecasts one part, which has been checked and fits. It must outlive this.
 class PartForecast {
 public:
-    /// @param checks  whether it looks at the values of a series without gaps itself
     template <class Run>
-    explicit PartForecast(const Run& run, bool checks)
-        : checks_values(checks),
+    explicit PartForecast(const Run& run)
+        : checks_values_(checks<Run>),
           run_(std::addressof(run)),
           call_([](const void* of, const Series& series, const Bucket& request, std::uint64_t seed,
-                   std::uint32_t first_sample) -> Forecast {
-              return (*static_cast<const Run*>(of))(series, request, seed, first_sample);
+                   std::uint32_t first_sample, [[maybe_unused]] ValuesOn values) -> Forecast {
+              if constexpr (checks<Run>) {
+                  return (*static_cast<const Run*>(of))(series, request, seed, first_sample, values);
+              } else {
+                  return (*static_cast<const Run*>(of))(series, request, seed, first_sample);
+              }
           }) {}
 
-    Forecast operator()(const Series& series, const Bucket& request, std::uint64_t seed,
-                        std::uint32_t first_sample) const {
-        return call_(run_, series, request, seed, first_sample);
+    Forecast operator()(const Series& series, const Bucket& request, std::uint64_t seed, std::uint32_t first_sample,
+                        ValuesOn values = ValuesOn::host) const {
+        return call_(run_, series, request, seed, first_sample, values);
     }
 
-    const bool checks_values;
+    /// Whether it looks at values that nobody has looked at.
+    [[nodiscard]] bool checks_values() const { return checks_values_; }
 
 private:
+    template <class Run>
+    static constexpr bool checks =
+        std::is_invocable_v<const Run&, const Series&, const Bucket&, std::uint64_t, std::uint32_t, ValuesOn>;
+
+    bool checks_values_;
     const void* run_;
-    Forecast (*call_)(const void*, const Series&, const Bucket&, std::uint64_t, std::uint32_t);
+    Forecast (*call_)(const void*, const Series&, const Bucket&, std::uint64_t, std::uint32_t, ValuesOn);
 };
 
 Forecast forecast_parts(const Series& given, const ForecastOptions& options, const ForecastPlan& plan,
@@ -146,14 +155,12 @@ Series extended(const Series& series, const Forecast& chunk, Index most_steps, P
 /// than the bucket.
 ///
 /// @param run  `Forecast run(const Series&, const Bucket& request, std::uint64_t seed, std::uint32_t
-///             first_sample)` forecasts what has been checked and fits
-/// @param run_checks_values  whether `run` checks the values of a series without gaps itself (`check_values`): then
-///                           those of a request that it forecasts as it is are left to it
+///             first_sample)` forecasts what has been checked and fits. One that takes a `ValuesOn` behind these checks
+///             values that are `host_later` itself (`check_values`): those of a request that `can_check_later`
 template <class Run>
 Forecast forecast_in_parts(const Series& given, const ForecastOptions& options, const ForecastPlan& plan,
-                           PartsMemory& memory, const Run& run, bool run_checks_values = false) {
-    return forecast_detail::forecast_parts(given, options, plan, memory,
-                                           forecast_detail::PartForecast(run, run_checks_values));
+                           PartsMemory& memory, const Run& run) {
+    return forecast_detail::forecast_parts(given, options, plan, memory, forecast_detail::PartForecast(run));
 }
 
 }  // namespace totograph

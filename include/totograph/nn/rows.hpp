@@ -20,6 +20,11 @@ constexpr Tensor row_places(Tensor first, Index batch, Index variates, Index pos
 /// The rows of x at places that `row_places` gave for its shape: x is f32 `[batch, 1, variates, positions, width]`. A
 /// place that is not there gives NaN.
 constexpr Tensor rows_at(Tensor x, Tensor places) {
+    if (x.shape().rank != 5 || x.extent(1) != 1) {
+        x.recorder().fail(ModelErrorKind::axis_out_of_range)
+            << "rows_at: x must be [batch, 1, variates, positions, width], found " << x.shape();
+        return x;
+    }
     return embedding(reshape(x, {x.shape().rows(), x.extent(-1)}), places);
 }
 

@@ -239,6 +239,20 @@ struct ConcatenatedInput {
     }
 };
 
+/// What was made in two parts, read by a GEMM, and put behind what that makes, or before it and turned, for another
+/// one.
+template <Index rows, bool turns>
+struct CopiedInput {
+    static constexpr void record(Recorder& r) {
+        Outputs out(r);
+        const Tensor given = r.state("x", {rows, 36});
+        const Tensor x = concatenate(exp(given), 1.0 - given, 1);
+        const Tensor made = silu(layer(x, 24));
+        const Tensor turned = reshape(permute(reshape(x, {rows, 8, 9}), {0, 2, 1}), {rows, 72});
+        out(layer(turns ? concatenate(turned, made, 1) : concatenate(made, x, 1), 48));
+    }
+};
+
 /// A GEMM of elementwise results, where other steps are launched with them.
 template <Index rows, Index k, Index columns>
 struct PointwiseOfSums {

@@ -75,6 +75,8 @@ using CublasLtRows =
                Row<"rotated into caches, 1,500 rows", IntoCaches<250, 6, 1024, 832>>,
                Row<"elementwise, then linear, 300 rows", PointwiseInput<300, 64, 48>>,
                Row<"side by side, then linear, 300 rows", ConcatenatedInput<300, 64, 48>>,
+               Row<"two halves, then linear, twice, 300 rows", CopiedInput<300, false>>,
+               Row<"two halves, then linear, and turned, 131 rows", CopiedInput<131, true>>,
                Row<"norm and pair, 527 rows", Gated<527, 192, 384>>,
                Row<"elementwise of sums, then linear, 600 rows", PointwiseOfSums<600, 64, 48>>,
                Row<"GEMM and chain, 700 rows", Activated<700, 192, 512>>,

@@ -250,7 +250,7 @@ struct LargeReduction {
         const Tensor x = r.state("x", {rows, width});
         out(tg::rsqrt(mean(x * x) + 1e-5));
         out(amax(x) + amin(x * 2.0));
-        out(amax(cast(x, DType::f64)));
+        out(amax(cast(sqrt(x), DType::f64)));  // NaN in some rows
     }
 };
 
@@ -367,11 +367,10 @@ using Rows = std::tuple<
     Row<"permute, large", LargePermute, Agreement::to_the_bit>,
     Row<"concatenate, large", LargeConcatenate, Agreement::to_the_bit>,
     Row<"take and store, large", LargeTakeAndStore, Agreement::to_the_bit>, Row<"views of weights", WeightViews>,
-    Row<"sum and mean, f32", Reductions<DType::f32>>, Row<"sum and mean, f64", Reductions<DType::f64>>,
-    Row<"sums of views", ReductionsOfViews>, Row<"mean of squares, many rows", LargeReduction<4096, 256>>,
-    Row<"mean of squares, long rows", LargeReduction<8, 131072>>,
-    Row<"mean of squares, rows of 60", LargeReduction<300, 60>>,
-    Row<"mean of squares, rows of 28", LargeReduction<700, 28>>, Row<"cumsum, f32", RunningSum<DType::f32, 5, 77>>,
+    Row<"reductions, f32", Reductions<DType::f32>>, Row<"reductions, f64", Reductions<DType::f64>>,
+    Row<"reductions of views", ReductionsOfViews>, Row<"reductions of many rows", LargeReduction<4096, 256>>,
+    Row<"reductions of long rows", LargeReduction<8, 131072>>, Row<"reductions of rows of 60", LargeReduction<300, 60>>,
+    Row<"reductions of rows of 28", LargeReduction<700, 28>>, Row<"cumsum, f32", RunningSum<DType::f32, 5, 77>>,
     Row<"cumsum, f64", RunningSum<DType::f64, 5, 77>>, Row<"cumsum, f32, long rows", RunningSum<DType::f32, 128, 4096>>,
     Row<"cumsum, f64, long rows", RunningSum<DType::f64, 128, 4096>>,
     Row<"cumsum, f32, rows of 5001", RunningSum<DType::f32, 3, 5001>>,

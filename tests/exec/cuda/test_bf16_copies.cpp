@@ -50,6 +50,23 @@ struct Halves {
     }
 };
 
+/// What two GEMMs read, once as it is and once turned, and steps beside it, of which one is made in its memory: rows of
+/// half the size would lie beside other rows than planned.
+struct Overlapped {
+    static constexpr Index side = 16;
+    static constexpr Index columns = side * side;
+    static constexpr void record(Recorder& r) {
+        const Shape flat{1024, columns};
+        const Tensor x = exp(r.state("x", {flat[0], side, side}));
+        const Tensor made = tanh(linear(reshape(x, flat), r.weight("w", {columns, columns})));
+        const Tensor turned = reshape(permute(x, {0, 2, 1}), flat);
+        const Tensor other = cos(r.state("other", flat));
+        const Tensor factor = linear(turned, r.weight("v", {columns, columns}));
+        r.store(r.state("y", flat), made + factor * other + sin(other));
+        r.store(r.state("z", flat), other * 2.0);
+    }
+};
+
 template <Use use>
 using Lowered = Lowering<Program<Halves<use>>, true>;
 
@@ -97,4 +114,17 @@ TEST_CASE("a scale of the largest square of a row is no norm that a GEMM compute
         has_norm = has_norm || Lowered<Use::norm_of_amax>::at(i).has_reduction;
     }
     CHECK_FALSE(has_norm);
+}
+
+TEST_CASE("what is copied keeps its size in memory where another step of the launch writes over it") {
+    using Launches = Lowering<Program<Overlapped>, true>;
+    bool runs_beside = false;
+    for (std::size_t i = 0; i < Launches::count; ++i) {
+        const Launch& launch = Launches::at(i);
+        runs_beside = runs_beside || (launch.kind == LaunchKind::rows && launch.count == 2);
+        for (const bool copies : launch.copies_bf16) {
+            CHECK_FALSE(copies);
+        }
+    }
+    CHECK(runs_beside);
 }

@@ -71,8 +71,9 @@ public:
     /// read then. The result stays on the device; it is there when what is on the stream has run.
     ///
     /// There is one staging memory and one result. If the forecast before this one, of either kind, has not ended, the
-    /// host waits here until it has; otherwise nothing waits. The result before is overwritten: whoever reads it on the
-    /// same stream comes first, and readers on other streams must have finished before this call or one of `forecast`.
+    /// host waits here until it has; otherwise nothing waits, but for what is on the stream where the request is
+    /// refused. The result before is overwritten: whoever reads it on the same stream comes first, and readers on other
+    /// streams must have finished before this call or one of `forecast`.
     ///
     /// Of a context that is longer than the bucket's, the newest steps are used. Nothing runs in parts here: the rest
     /// has to fit the bucket (`Error`, `no_bucket`). A position out of bounds (see `Forecaster::forecast`) is told by
@@ -82,9 +83,9 @@ public:
                       "totograph: forecast_on is for forecasters; a session runs its programs one by one.");
         const CurrentDevice current(device_.index);
         const bool checks_later = checks_values && can_check_later(series, request_options, bucket);
-        const Bucket request = require_piece(
-            check_for(series, request_options, plan, checks_later ? ValuesOn::host_later : ValuesOn::host));
-        enqueue(series.newest(request.context), request, request_options, stream);
+        const ValuesOn values = checks_later ? ValuesOn::host_later : ValuesOn::host;
+        const Bucket request = require_piece(check_for(series, request_options, plan, values));
+        enqueue(series.newest(request.context), request, request_options, stream, values);
         pending_.record(stream);
         return result_.on_device(plan, request);
     }
@@ -102,7 +103,7 @@ public:
         if constexpr (takes_device_series) {
             SeriesGather gather(given, request.context, plan.sizes, *plan.imputation);
             gather.not_finite = result_.not_finite();
-            enqueue(given.series.newest(request.context), request, request_options, stream, &gather);
+            enqueue(given.series.newest(request.context), request, request_options, stream, ValuesOn::device, &gather);
         }
         pending_.record(stream);
         return result_.on_device(plan, request);
@@ -176,8 +177,8 @@ public:
 protected:
     using Base::plan;
 
-    /// Whether the values of a series without gaps are checked here, while they are on their way to the device: that
-    /// takes less time than the way.
+    /// Whether values that nobody has looked at are checked here, while they are on their way to the device: that takes
+    /// less time than the way.
     static constexpr bool checks_values = !Inputs::graph_copies && plan.imputation.has_value();
 
     /// Prepares the weights, all memory that forecasts need, and the graphs, each of which runs once.
@@ -190,9 +191,11 @@ protected:
         return CurrentDevice(device_.index);
     }
 
-    /// Forecasts a request that was checked and fits the bucket, and waits for it. The device is current.
-    Forecast run(const Series& series, const Bucket& request, std::uint64_t seed, std::uint32_t first_sample) {
-        enqueue(series, request, {.seed = seed, .first_sample = first_sample}, stream_.get());
+    /// Forecasts a request that was checked, but for values that are `host_later`, and fits the bucket; waits for it.
+    /// The device is current.
+    Forecast run(const Series& series, const Bucket& request, std::uint64_t seed, std::uint32_t first_sample,
+                 ValuesOn values = ValuesOn::host) {
+        enqueue(series, request, {.seed = seed, .first_sample = first_sample}, stream_.get(), values);
         last_replays_ += replays(request.horizon);
         result_.copy_to_host(plan, request, stream_.get());
         stream_.synchronize();
@@ -362,27 +365,29 @@ private:
         return request;
     }
 
-    /// Puts the replay of a request, which was checked and fits, onto a stream. The device is current.
+    /// Puts the replay of a request, which was checked but for values that are `host_later`, and fits, onto a stream.
+    /// The device is current.
     /// @param on_device  what brings a series whose values lie there
     void enqueue(const Series& series, const Bucket& request, const ForecastOptions& asked, cudaStream_t stream,
-                 const SeriesGather* on_device = nullptr) {
+                 ValuesOn values, const SeriesGather* on_device = nullptr) {
         pending_.wait();  // until then the staging memory, the states and the result are in use
         executor_.check_positions();
-        result_.reset();
         try {
             if (on_device == nullptr) {
                 inputs_.bring(plan, executor_, series, request, asked, stream);
-                if (checks_values && series.observed.empty()) {
+                if (values == ValuesOn::host_later) {
                     check_values(series, request.context);
                 }
+                result_.reset();
             } else if constexpr (takes_device_series) {
+                result_.reset();  // what brings the series counts there what it cannot use
                 inputs_.bring(plan, executor_, *on_device, series, request, asked, stream);
             }
             launches_.launch(stream, runs_for(request.horizon), executor_,
                              recording(graph_copies && on_device == nullptr), on_device == nullptr);
         } catch (...) {
             inputs_.forget();
-            cudaStreamSynchronize(stream);  // what was launched before it failed reads the staging memory
+            cudaStreamSynchronize(stream);  // what was put there before it failed reads the staging memory
             throw;
         }
     }

@@ -166,10 +166,10 @@ namespace forecast_detail {
 /// One chunk: a batch and samples in parts that the bucket holds. `run` forecasts one part.
 inline Forecast forecast_chunk(const Series& series, const Bucket& request, std::uint64_t seed,
                                std::uint32_t first_sample, const ForecastPlan& plan, std::vector<float>& memory,
-                               const PartForecast& run) {
+                               const PartForecast& run, ValuesOn values_are = ValuesOn::host) {
     const Bucket& bucket = plan.bucket;
     if (bucket.holds(request)) {
-        return run(series, request, seed, first_sample);
+        return run(series, request, seed, first_sample, values_are);
     }
     const Index values = plan.values(request.samples);
     make_room(memory, request, values);
@@ -194,8 +194,9 @@ TOTOGRAPH_INLINE Forecast forecast_parts(const Series& given, const ForecastOpti
                                          PartsMemory& memory, const PartForecast& run) {
     const Bucket& bucket = plan.bucket;
     const Index patch_size = plan.sizes.patch_size;
-    const bool checks_later = run.checks_values && can_check_later(given, options, bucket);
-    const Bucket request = check_for(given, options, plan, checks_later ? ValuesOn::host_later : ValuesOn::host);
+    const bool checks_later = run.checks_values() && can_check_later(given, options, bucket);
+    const ValuesOn values_are = checks_later ? ValuesOn::host_later : ValuesOn::host;
+    const Bucket request = check_for(given, options, plan, values_are);
     if (request.context < given.steps && !memory.has_told_newest) {
         memory.has_told_newest = logs(LogTopic::sizes);
         log(LogTopic::sizes, [&] {
@@ -206,7 +207,7 @@ TOTOGRAPH_INLINE Forecast forecast_parts(const Series& given, const ForecastOpti
     Series series = request.context < given.steps ? given.newest(request.context) : given;
     series.future_steps = given.future_steps == 0 ? request.horizon : given.future_steps;
     if (request.horizon <= bucket.horizon) {
-        return forecast_chunk(series, request, options.seed, options.first_sample, plan, memory.result, run)
+        return forecast_chunk(series, request, options.seed, options.first_sample, plan, memory.result, run, values_are)
             .with_context(request.context);
     }
     log(LogTopic::sizes, [&] {

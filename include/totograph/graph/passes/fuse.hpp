@@ -51,23 +51,6 @@ constexpr bool splits_last_axis(const Shape& from, const Shape& to) {
     return true;
 }
 
-/// Whether the states that a node reads are still the same where another one runs, such as the root of its group.
-constexpr bool reads_the_same_later(const Node* nodes, const List<Location>& locations, const List<StoreEvent>& stores,
-                                    int id, int later) {
-    const Node& node = nodes[id];
-    for (int i = 0; i < node.input_count; ++i) {
-        const Location& location = locations[static_cast<std::size_t>(node.inputs.items[i])];
-        if (location.base >= 0 && nodes[location.base].op == Op::state &&
-            written_between(stores, location.base, id, later)) {
-            return false;
-        }
-        if (location.position >= 0 && written_between(stores, location.position, id, later)) {
-            return false;
-        }
-    }
-    return true;
-}
-
 /// Groups elementwise nodes with the GEMMs and reductions that they follow. Walks backwards, so that what uses a
 /// node is known when the node is reached: a node joins a group when everything that uses it is in that group.
 class Fuser {
@@ -237,8 +220,20 @@ private:
                weight_expression_[static_cast<std::size_t>(other.inputs.items[1])];
     }
 
+    /// Whether the states that a node reads are still the same where the root of its group runs.
     [[nodiscard]] constexpr bool reads_the_same_later(int id, int root) const {
-        return detail::reads_the_same_later(nodes_, locations_, stores_, id, root);
+        const Node& node = nodes_[id];
+        for (int i = 0; i < node.input_count; ++i) {
+            const Location& location = locations_[static_cast<std::size_t>(node.inputs.items[i])];
+            if (location.base >= 0 && nodes_[location.base].op == Op::state &&
+                written_between(stores_, location.base, id, root)) {
+                return false;
+            }
+            if (location.position >= 0 && written_between(stores_, location.position, id, root)) {
+                return false;
+            }
+        }
+        return true;
     }
 
     constexpr int open_group(int root) {

@@ -77,9 +77,10 @@ public:
     }
 
 private:
-    /// The node in whose place a group runs: its root, but for a part of a concatenation that can wait for the GEMM of
-    /// the other part. That GEMM then follows the norm of what it reads, which is done with it. Few rows do not wait:
-    /// their GEMM takes a norm alone that nothing else reads, and norm and part are two small steps ahead of it.
+    /// The node in whose place a group runs: its root, but for a part of a concatenation whose norm the GEMM of the
+    /// other part reads, too. It waits for that GEMM, which then follows the norm. Few rows do not wait: their GEMM
+    /// takes a norm alone that nothing else reads, and norm and part are two small steps ahead of it. Nor does what
+    /// reads a state, which a store may change meanwhile.
     constexpr int emitted_at(const Group& group) const {
         constexpr Index most_of_few = 64;
         const int whole = parts_.whole_of(group.root);
@@ -88,14 +89,40 @@ private:
         }
         const auto& inputs = nodes_[whole].inputs.items;
         const int other = inputs[0] == group.root ? inputs[1] : inputs[0];
-        bool waits =
-            other > group.root && parts_.whole_of(other) == whole &&
-            is_gemm(nodes_,
-                    fusion_.groups[static_cast<std::size_t>(fusion_.group_of[static_cast<std::size_t>(other)])]);
-        for (const int member : group.members) {
-            waits = waits && reads_the_same_later(nodes_, locations_, stores_, member, whole);
+        if (other < group.root || parts_.whole_of(other) != whole || !is_gemm(nodes_, group_with(other))) {
+            return group.root;
         }
-        return waits ? whole : group.root;
+        bool shares_norm = false;
+        bool reads_states = false;
+        for_each_input(group, [&](int input) {
+            const Location& location = locations_[static_cast<std::size_t>(input)];
+            reads_states =
+                reads_states || location.position >= 0 || (location.base >= 0 && nodes_[location.base].op == Op::state);
+            if (!is_reduced(input)) {
+                return;
+            }
+            for_each_input(group_with(other), [&](int of_other) { shares_norm = shares_norm || of_other == input; });
+        });
+        return shares_norm && !reads_states ? whole : group.root;
+    }
+
+    /// The group of a node that has one.
+    constexpr const Group& group_with(int id) const {
+        return fusion_.groups[static_cast<std::size_t>(fusion_.group_of[static_cast<std::size_t>(id)])];
+    }
+    /// Whether a node is the value of a group that reduces rows.
+    constexpr bool is_reduced(int id) const {
+        return fusion_.group_of[static_cast<std::size_t>(id)] >= 0 && group_with(id).root == id &&
+               group_with(id).prologue >= 0;
+    }
+    /// Calls `use` for what the elementwise nodes of a group read.
+    template <class Use>
+    constexpr void for_each_input(const Group& group, const Use& use) const {
+        for (const int member : group.members) {
+            for (int i = 0; i < nodes_[member].input_count; ++i) {
+                use(nodes_[member].inputs.items[i]);
+            }
+        }
     }
 
     // --- Groups ------------------------------------------------------------------------------------------------------

@@ -92,15 +92,14 @@ public:
         __syncwarp();
         if (own_row_ < staged_keys<K>) {
             if constexpr (copies_are_alike) {
+                if (turn == 0) {  // which is asked for before it is known where keys end
+                    clear_behind_last_key(tile, turn);
+                }
                 if (!pieces_.are_finite_at(own_rows_of(tile.value))) {
                     tile.without_infinite_values(own_row_);
                 }
             } else {
-                // Values behind the last one may be anything; no weight is small enough for what is not a number.
-                for (int row = max(own_row_, end(turn) - first_key(turn)); row < own_row_ + queries_of_warp; ++row) {
-                    tile.value.clear_row(row);
-                }
-                __syncwarp();
+                clear_behind_last_key(tile, turn);
                 tile.without_infinite_values(own_row_);
             }
         }
@@ -109,6 +108,15 @@ public:
     }
 
 private:
+    /// Values behind the last one may be anything; no weight is small enough for what is not a number, or becomes
+    /// none when it is cut for tensor cores.
+    __device__ __forceinline__ void clear_behind_last_key(Tile& tile, int turn) const {
+        for (int row = max(own_row_, end(turn) - first_key(turn)); row < own_row_ + queries_of_warp; ++row) {
+            tile.value.clear_row(row);
+        }
+        __syncwarp();
+    }
+
     [[nodiscard]] __device__ __forceinline__ Tile& tile_of(int turn) const { return tiles_[turn % tile_stages]; }
 
     /// Where the rows lie that the warp copies.

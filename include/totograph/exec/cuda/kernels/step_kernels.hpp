@@ -257,7 +257,7 @@ private:
     static constexpr Index widest = *std::max_element(sizes_of_rows.begin(), sizes_of_rows.end()) / rows;
     static_assert(widest > 0, "totograph: steps by rows are not all aside.");
     static constexpr Index rows_each =
-        std::clamp<Index>(2 * threads / widest, 1, std::max<Index>(1, rows / fewest_rows));
+        std::clamp<Index>(2 * threads / widest, 1, std::max<Index>(1, rows / fewest_row_blocks));
     static constexpr unsigned first_block = aside != 0 ? 1 : 0;
 
 public:

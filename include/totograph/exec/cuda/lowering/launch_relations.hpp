@@ -70,22 +70,20 @@ constexpr bool is_copy(const Step& step, const Kernel& kernel) {
            step.operands[0].space == Space::arena && step.operands[0].position < 0 && step.output.space == Space::arena;
 }
 
-/// Whether nothing that a launch touches lies where the result of one of its steps does, but for what is of the same
-/// intermediate: then that may have elements of another size than planned, which changes what rows of memory are to
-/// each other.
+/// Whether nothing that a launch touches lies where an intermediate does, but for what is of the same one: then that
+/// may have elements of another size than planned, which changes what rows of memory are to each other.
 template <class Program>
-constexpr bool is_alone_at_output(const Launch& launch, int step) {
-    const Reference& output = step_of<Program>(step).output;
+constexpr bool is_alone_at(const Launch& launch, const Reference& intermediate) {
     const auto is_apart = [&](const Reference& other) {
-        return are_parts(other, output) || !may_overlap<Program>(other, output);
+        return are_parts(other, intermediate) || !may_overlap<Program>(other, intermediate);
     };
     bool alone = true;
     for (int i = launch.first; i < launch.first + launch.count; ++i) {
-        const Step& other = step_of<Program>(i);
+        const Step& step = step_of<Program>(i);
         const Kernel& kernel = kernel_of<Program>(i);
-        alone = alone && is_apart(other.output) && (kernel.kind != KernelKind::gemm || is_apart(other.input));
+        alone = alone && is_apart(step.output) && (kernel.kind != KernelKind::gemm || is_apart(step.input));
         for (int operand = 0; operand < kernel.operand_count; ++operand) {
-            alone = alone && is_apart(other.operands.items[operand]);
+            alone = alone && is_apart(step.operands.items[operand]);
         }
     }
     return alone;

@@ -195,7 +195,8 @@ private:
             }
             const bool is_attended = attends && (i == 0 || (is_key_or_value(kernel, i) && !refuses_keys));
             wanted[buffer] = wanted[buffer] || is_attended;
-            const bool stays = is_copy(step, kernel) && wanted[arena(step.output)] && !refused[arena(step.output)];
+            const bool stays = is_copy(step, kernel) && wanted[arena(step.output)] && !refused[arena(step.output)] &&
+                               is_alone_at<Program>(launch, step.operands.items[i]);
             refused[buffer] = refused[buffer] || !(is_attended || stays);
         }
         if (kernel.kind == KernelKind::gemm && arena(step.input) != buffers) {
@@ -212,7 +213,7 @@ private:
             const bool is_epilogue = kernel.kind == KernelKind::gemm && !launch.direct.is_possible;
             const bool is_copied = kernel.kind == KernelKind::structural && kernel.op == Op::concatenate;
             const bool can_round = (kernel.kind == KernelKind::pointwise || is_copied) && kernel.dtype == DType::f32 &&
-                                   is_alone_at_output<Program>(launch, index);
+                                   is_alone_at<Program>(launch, step.output);
             refused[buffer] = refused[buffer] || !(attends || is_epilogue || can_round) || step.output.position >= 0;
         }
     }

@@ -26,6 +26,8 @@ namespace totograph::cuda {
 /// steps of a run, and cost more than the launches that they spare. 64 rows of 864 numbers, sorted and marked, take 1.9
 /// us in one launch for 2.1 in two (`bench_cuda_toto2`, `batch_4m`, H200).
 inline constexpr Index fewest_rows = 64;
+/// Blocks of a run below which none has more than one row: one on nearly every multiprocessor.
+inline constexpr Index fewest_row_blocks = 128;
 /// Columns of a row up to which a block a row is no slower than all threads of the device on all rows.
 inline constexpr Index widest_row = 1024;
 /// Rows that are enough for small steps, of any width: their alternative is one cluster, whose blocks wait for each
