@@ -4,6 +4,7 @@
 // serve, like a doctor. `totograph::serve::verify` is what a program of one's own would call.
 
 #include <cstddef>
+#include <cstdlib>
 #include <filesystem>
 #include <optional>
 #include <ostream>
@@ -63,21 +64,23 @@ int run(const Options& options, Stage& stage) {
     what.memory = [](const serve::Backend& backend) {
         return backend.name().starts_with("cuda") ? std::optional<std::size_t>() : serve::available_memory();
     };
-    what.further.emplace_back([&options, &registry] {
-        const bool is_wanted = options.backend.starts_with("cuda");
+    const char* const named = std::getenv("TOTOGRAPH_BACKEND");  // it goes before, as in a service
+    const std::string serving = named != nullptr && *named != '\0' ? named : options.backend;
+    what.further.emplace_back([&options, &registry, &serving] {
+        const bool is_wanted = serving.starts_with("cuda");
         std::size_t wanted = 0;
         for (const auto& backend : registry.all()) {
-            if (is_wanted && backend->name() == options.backend) {
+            if (is_wanted && backend->name() == serving) {
                 wanted = serve::memory_of_buckets(*backend, options.mode);
             }
         }
         std::vector<serve::Check> checks;
-        if (is_wanted || options.backend.empty()) {
+        if (is_wanted || serving.empty()) {
             checks = check_devices(0, wanted);
         }
         for (serve::Check& check : checks) {
             // Without a device the CPU serves, unless the device was asked for.
-            if (options.backend.empty() && check.result == serve::CheckResult::failed) {
+            if (serving.empty() && check.result == serve::CheckResult::failed) {
                 check.result = serve::CheckResult::warning;
             }
         }

@@ -417,3 +417,25 @@ TEST_CASE("what fails makes the whole unfit") {
     CHECK(has(to_string(verify(registry(), options)), "The driver is gone."));
     CHECK_FALSE(verify(registry(), options).is_fit());
 }
+
+TEST_CASE("the backend that the environment names is the one that is looked at") {
+    const ScratchFolder folder;
+    VerifyOptions options = good_options(folder);
+    const auto found = [&](std::string variable, std::string value) {
+        options.environment = {{std::move(variable), std::move(value)}};
+        const VerifyReport report = verify(registry(), options);
+        const Check* const check = report.find("backend");
+        return check == nullptr ? std::string() : check->found;
+    };
+    // What making a service throws.
+    CHECK(has(found("TOTOGRAPH_BACKEND", "nowhere"), "There is no backend 'nowhere'"));
+    CHECK(has(found("TOTOGRAPH_BACKEND", "device"), "There is no device here."));
+    CHECK(has(found("TOTOGRAPH_PRECISION", "f64"), "TOTOGRAPH_PRECISION is 'f64', which no backend has"));
+    CHECK_FALSE(verify(registry(), options).is_fit());
+
+    options.backend = "device";
+    CHECK(found("TOTOGRAPH_BACKEND", "plain").empty());
+    CHECK(verify(registry(), options).is_fit());
+    CHECK(has(verify(registry(), options).find("mode")->found, "on 'plain'"));
+    CHECK_FALSE(found("TOTOGRAPH_BACKEND", "").empty());  // an empty one says nothing
+}

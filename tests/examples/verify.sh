@@ -7,7 +7,7 @@ set -euo pipefail
 demo_model="$(realpath "$3")"
 source "$(dirname "$0")/cli.sh" "$@"
 export TOTOGRAPH_CACHE_DIR="$PWD/cache"
-unset TOTOGRAPH_MODE TOTOGRAPH_DISABLE TOTOGRAPH_LOGS TOTOGRAPH_DEMO_MODEL
+unset TOTOGRAPH_MODE TOTOGRAPH_BACKEND TOTOGRAPH_PRECISION TOTOGRAPH_DISABLE TOTOGRAPH_LOGS TOTOGRAPH_DEMO_MODEL
 
 # in_order <part...>: fit to serve, with a line that holds each part.
 in_order() {
@@ -38,6 +38,8 @@ TOTOGRAPH_DISABLE=1 in_order '^warning +TOTOGRAPH_DISABLE' '^warning +mode +eage
 TOTOGRAPH_LOGS=captures in_order '^warning +TOTOGRAPH_LOGS'
 TOTOGRAPH_MODUS=eager in_order '^warning +TOTOGRAPH_MODUS'
 TOTOGRAPH_CACHE_DIR='' in_order '^warning +cache folder +TOTOGRAPH_CACHE_DIR is empty'
+TOTOGRAPH_BACKEND=nowhere out_of_order "^failed +backend +There is no backend 'nowhere'" "$program"
+TOTOGRAPH_PRECISION=f64 out_of_order "^failed +backend +TOTOGRAPH_PRECISION is 'f64'" "$program" --backend cpu
 TOTOGRAPH_MODE=fast out_of_order "^failed +TOTOGRAPH_MODE +'fast'" "$program"
 out_of_order "^failed +checkpoint +There is no checkpoint at 'nowhere'" "$program" --checkpoint nowhere
 mkdir torn

@@ -21,8 +21,10 @@ namespace totograph::serve {
 
 /// What is to be looked at.
 struct VerifyOptions {
-    BuildIdentity build;    ///< `build_identity()` of the file that the models are compiled in.
-    std::string backend{};  ///< That is to serve; empty: the first that can be used.
+    BuildIdentity build;  ///< `build_identity()` of the file that the models are compiled in.
+    /// That is to serve; empty: the first that can be used. `TOTOGRAPH_BACKEND` and `TOTOGRAPH_PRECISION` of
+    /// `environment` go before it, as in a service.
+    std::string backend{};
     Mode mode = Mode::max_autotune;
     BackendResources resources{};
     std::filesystem::path checkpoint{};  ///< Empty: not looked at.

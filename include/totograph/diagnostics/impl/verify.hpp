@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <chrono>
 #include <exception>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -21,6 +22,7 @@
 #include <totograph/serve/backends/backend_registry.hpp>
 #include <totograph/serve/build_identity.hpp>
 #include <totograph/serve/mode.hpp>
+#include <totograph/serve/routing.hpp>
 
 namespace totograph::serve {
 
@@ -44,22 +46,31 @@ TOTOGRAPH_INLINE VerifyReport verify(const BackendRegistry& registry, const Veri
                                             [&](const auto& each) { return each.first == name; });
             return found == options.environment.end() ? nullptr : found->second.c_str();
         };
+        const auto text = [&](std::string_view name) {
+            const char* const found = variable(name);
+            return std::string(found == nullptr ? "" : found);
+        };
         const Mode mode = choose_mode(options.mode, variable("TOTOGRAPH_DISABLE"), variable("TOTOGRAPH_MODE"));
         const Check* const checkpoint = report.find("checkpoint");
         const bool is_missing =
             registry.all().empty() && checkpoint != nullptr && checkpoint->result == CheckResult::failed;
+        const detail::BackendOfEnvironment forced{text("TOTOGRAPH_BACKEND"), text("TOTOGRAPH_PRECISION")};
+        std::string wanted = options.backend;
+        if (forced.decides() && !is_missing) {  // as in a service
+            wanted = detail::pick_backend(registry, forced.name, options.resources, forced.precision)->name();
+        }
         if (!is_missing) {  // there are no backends without a checkpoint, and one remedy for both
-            add(check_backends(registry, options.backend, mode, options.resources));
+            add(check_backends(registry, wanted, mode, options.resources));
         }
         const auto chosen = std::find_if(registry.all().begin(), registry.all().end(), [&](const auto& backend) {
-            return (options.backend.empty() || backend->name() == options.backend) &&
-                   backend->unavailable(options.resources).empty();
+            return (wanted.empty() || backend->name() == wanted) && backend->unavailable(options.resources).empty();
         });
         if (chosen != registry.all().end() && !(*chosen)->describe(mode).empty()) {
             add({check_memory(memory_of_buckets(**chosen, mode), options.memory(**chosen))});
         }
     } catch (const std::exception& error) {
-        add({{"backend", CheckResult::failed, error.what(), "Correct the mode, or the backend."}});
+        add({{"backend", CheckResult::failed, error.what(),
+              "Correct the mode, or the backend: making a service throws this."}});
     }
     add(check_cache_folder(options.caches));
     for (const auto& each : options.further) {
