@@ -13,6 +13,7 @@ import pytest
 from support import CHECKPOINT, PACKAGE, waves
 
 import totograph as tg
+from totograph_package.models import find_config
 
 
 def test_foreign_and_broken_packages_are_refused_before_they_run(tmp_path, monkeypatch):
@@ -64,6 +65,30 @@ def test_a_package_is_found_by_the_checkpoints_configuration(tmp_path, monkeypat
     (other / PACKAGE.name).symlink_to(PACKAGE)
     with pytest.raises(FileNotFoundError, match="TOTOGRAPH_PACKAGE_PATH"):
         tg.load(other, sizes=None)
+
+
+def test_a_package_is_found_by_whatever_names_a_checkpoint(tmp_path, monkeypatch):
+    monkeypatch.setenv("TOTOGRAPH_PACKAGE_PATH", str(PACKAGE.parent))
+    cached = tmp_path / "models--some--model"
+    snapshot = cached / "snapshots" / "0123abcd"
+    snapshot.mkdir(parents=True)
+    config = (CHECKPOINT / "config.json").read_bytes()
+    (snapshot / "config.json").write_bytes(b"\xef\xbb\xbf" + config)  # the mark of an editor
+    (snapshot / "model.safetensors").symlink_to(CHECKPOINT / "model.safetensors")
+    (cached / "snapshots" / "ffff").mkdir()
+    (cached / "refs").mkdir()
+    (cached / "refs" / "main").write_text("0123abcd\n")
+    for named in (cached, snapshot, snapshot / "model.safetensors", snapshot / "config.json"):
+        assert tg.load(named, sizes=None).header.name == "tiny_package"
+        assert find_config(named) == snapshot / "config.json"
+    assert find_config(snapshot / "model.safetensors.index.json") == snapshot / "model.safetensors.index.json"
+    (snapshot / "model.safetensors.index.json").write_text("{}")
+    assert find_config(snapshot / "model.safetensors.index.json") == snapshot / "config.json"
+    for content, says in [(b'{"a": ', "config.json' is no JSON"), (b"[1, 2]", "config.json' holds no object of JSON")]:
+        (snapshot / "config.json").write_bytes(content)
+        for sizes in (None, "small"):
+            with pytest.raises(ValueError, match=says):
+                tg.load(snapshot, sizes=sizes)
 
 
 def test_a_checkpoint_is_named_as_on_the_hub(tmp_path, monkeypatch):

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
-import json
 import os
 import re
 import sys
@@ -12,6 +11,7 @@ from totograph_package.buckets import LADDERS
 from totograph_package.compiler import CompilerError, find_compiler
 from totograph_package.cuda import find_cuda_compiler
 from totograph_package.library import find_library
+from totograph_package.models import find_config, read_config
 
 from ._header import check_header, read_header
 from ._model import Model
@@ -26,8 +26,9 @@ def load(
     threads: int = 0,
     sizes: str | None = "small",
 ) -> Model:
-    """Opens a checkpoint, a folder with `config.json` and `model.safetensors`; or, where `huggingface_hub` is installed
-    and there is no such folder, a name of its hub, such as `Datadog/Toto-2.0-22m`, whose two files it downloads and keeps.
+    """Opens a checkpoint: a folder with `config.json` and `model.safetensors` or its shards, one of these files, or a
+    model's folder in a cache of the hub; or, where `huggingface_hub` is installed and there is no such folder, a name of
+    its hub, such as `Datadog/Toto-2.0-22m`, whose two files it downloads and keeps.
 
     package: a package, or a folder of packages, of which one is taken that has the model and runs on this machine.
     None: the folders of the environment variable TOTOGRAPH_PACKAGE_PATH and what was installed with this module, never
@@ -58,7 +59,7 @@ def load(
     device = device or "cpu"
     folders = [Path(package)] if package is not None else _package_folders()
     try:
-        config = json.loads((Path(checkpoint) / "config.json").read_text())
+        config = read_config(find_config(checkpoint))
     except (FileNotFoundError, NotADirectoryError):
         raise FileNotFoundError(
             f"The checkpoint '{checkpoint}' has no config.json, by which its package is found. Name the package."

@@ -52,27 +52,48 @@ class Model:
 def read_model(checkpoint: str | os.PathLike[str]) -> Model:
     """The model of a checkpoint: its folder, or a `config.json` itself; or a published one by its name. Raises
     `FileNotFoundError`, and `ValueError` for what is no configuration of a model that packages are compiled for."""
-    path = Path(checkpoint)
-    if str(checkpoint) in PUBLISHED and not path.exists():
+    if str(checkpoint) in PUBLISHED and not Path(checkpoint).exists():
         return _model(PUBLISHED[str(checkpoint)], Path(f"the configuration of {checkpoint}"))
-    file = path / "config.json" if path.is_dir() else path
-    if file.suffix != ".json" and file.exists():  # its weights
-        file = file.parent / "config.json"
+    file = find_config(checkpoint)
     try:
-        config = json.loads(file.read_text(encoding="utf-8"))
+        config = read_config(file)
     except FileNotFoundError:
         raise FileNotFoundError(f"'{file}' does not exist. A package is compiled from a checkpoint's config.json; "
                                 "name that file, or the folder that has it, or a published model: "
                                 f"{', '.join(PUBLISHED)}.") from None
-    except ValueError as error:
-        raise ValueError(f"'{file}' is no JSON: {error}.") from None
     return _model(config, file)
 
 
-def _model(config: Any, file: Path) -> Model:
-    if isinstance(config, dict) and "d_model" in config:
+def find_config(checkpoint: str | os.PathLike[str]) -> Path:
+    """Where the `config.json` of a checkpoint is, or would be: in its folder, beside its weights or their index, in the
+    snapshot of a model's folder in a cache of the hub; or that file itself. As `io/checkpoint/checkpoint_files.hpp`."""
+    path = Path(checkpoint)
+    if not path.is_dir():
+        is_config = path.suffix == ".json" and not path.name.endswith(".index.json")
+        return path if is_config or not path.exists() else path.parent / "config.json"
+    own, snapshots, newest = path / "config.json", path / "snapshots", path / "refs" / "main"
+    if not own.exists() and snapshots.is_dir():
+        found = [snapshots / newest.read_text().strip()] if newest.is_file() else list(snapshots.iterdir())
+        if len(found) == 1:
+            return found[0] / "config.json"
+    return own
+
+
+def read_config(file: Path) -> dict[str, Any]:
+    """Raises `FileNotFoundError`, and `ValueError` for what is no object of JSON."""
+    try:
+        config = json.loads(file.read_text(encoding="utf-8-sig"))
+    except ValueError as error:
+        raise ValueError(f"'{file}' is no JSON: {error}.") from None
+    if not isinstance(config, dict):
+        raise ValueError(f"'{file}' holds no object of JSON, as a configuration is; download it again.")
+    return config
+
+
+def _model(config: Mapping[str, Any], file: Path) -> Model:
+    if "d_model" in config:
         return _toto2(config, file)
-    if isinstance(config, dict) and "embed_dim" in config:
+    if "embed_dim" in config:
         return _toto1(config, file)
     raise ValueError(f"'{file}' has neither a d_model, as those of Toto 2.0 have, nor an embed_dim, as those of Toto "
                      "1.0. Packages are compiled for these.")
