@@ -11,6 +11,7 @@
 #include <totograph/core/shape.hpp>
 #include <totograph/exec/weights.hpp>
 #include <totograph/forecast/weights/model_weights.hpp>
+#include <totograph/forecast/weights/name_prefix.hpp>
 #include <totograph/graph/recorder.hpp>
 #include <totograph/io/checkpoint/safetensors_writer.hpp>
 
@@ -94,6 +95,30 @@ TEST_CASE("programs of no family are told of all names that differ, and of a sha
                 [&] { (void)load_weights<Decode>(other); });
     CHECK_NOTHROW((void)load_weights<Decode>(write(folder, {{"table", {3, 2}}, {"head", {2, 2}}, {"more", {1}}}),
                                              {.is_ignored = [](std::string_view name) { return name == "more"; }}));
+}
+
+TEST_CASE("names that all differ by one prefix are told in one sentence") {
+    const test::ScratchFolder folder;
+    const auto with = [&](const std::string& prefix, const std::string& last) {
+        return write(folder, {{prefix + "table", {3, 2}},
+                              {prefix + "layers.0.scale", {2}},
+                              {prefix + "layers.1.scale", {2}},
+                              {prefix + last, {2, 2}}});
+    };
+    check_error(ErrorCode::missing_tensor,
+                {"lacks the tensor 'table', and has all 4 that are missing with '_orig_mod.' before the name"},
+                [&] { (void)load_weights<Prefill, Decode>(with("_orig_mod.", "head")); });
+    check_error(ErrorCode::missing_tensor, {"lacks the tensor 'table'; check that", "4 are there"},
+                [&] { (void)load_weights<Prefill, Decode>(with("_orig_mod.", "tail")); });
+
+    using forecast_detail::name_prefix;
+    const auto other = [](std::string name) { return name == "m.b" ? std::string("m.c") : name; };
+    CHECK(name_prefix({"m.a", "m.b"}, {"a", "b"}, nullptr).too_little == "m.");
+    CHECK(name_prefix({"m.a", "m.b"}, {"a", "c"}, other).too_little == "m.");
+    CHECK(name_prefix({"m.a", "m.b"}, {"x.m.c", "x.m.a"}, other).too_much == "x.");
+    CHECK_FALSE(name_prefix({"m.a", "n.b"}, {"a", "b"}, nullptr).is_there());
+    CHECK_FALSE(name_prefix({"m.a", "m.b"}, {"x.m.a", "y.m.b"}, nullptr).is_there());
+    CHECK_FALSE(name_prefix({"m.a"}, {}, nullptr).is_there());
 }
 
 TEST_CASE("a tensor that programs read as two shapes is an error of theirs, not of the checkpoint") {

@@ -104,6 +104,25 @@ TEST_CASE("checkpoint files: shards, by their folder, their index or one of them
     CHECK(found(folder.path(), folder.path(), false) == Names{"model.safetensors"});
 }
 
+TEST_CASE("checkpoint files: shards without their index are no checkpoint") {
+    for (const std::string name : {"model-00002-of-00002.safetensors", "a-of-b-1-of-10.safetensors"}) {
+        const ScratchFolder folder;
+        const Path shard = folder.file(name, "w");
+        refuse(shard, {name, "is one of the " + std::string(name[0] == 'a' ? "10" : "2") + " shards", "index"});
+        refuse(folder.path(), {"is one of the", "model.safetensors.index.json and all shards"});
+        (void)folder.file("zz.safetensors", "w");
+        refuse(folder.path(), {name, "is one of the"});
+    }
+    for (const std::string name : {"model-00001-of-00001.safetensors", "one-of-2.safetensors", "-of-2.safetensors",
+                                   "2.safetensors", "best-of-.safetensors", "3-of-0.safetensors"}) {
+        CAPTURE(name);
+        const ScratchFolder folder;
+        const Path whole = folder.file(name, "w");
+        CHECK(found(whole, folder.path(), false) == Names{name});
+        CHECK(found(folder.path(), folder.path(), false) == Names{name});
+    }
+}
+
 TEST_CASE("checkpoint files: a Hugging Face cache") {
     const ScratchFolder scratch;
     const std::string commit = "0123456789abcdef0123456789abcdef01234567";

@@ -65,6 +65,9 @@ private:
     /// The one safetensors file of a folder that has none of the usual name. Throws `Error` with what there is instead.
     static Path only_file(const Path& folder);
 
+    /// Throws `Error` for one of several shards (`NAME-00001-of-00002.safetensors`) that no index goes with.
+    static void require_whole(const Path& weights);
+
     static std::string shown_name(const Path& path) { return in_quotes(path.filename().string(), longest_quote); }
 
     /// The snapshot that a model's folder of a Hugging Face cache (`models--ORG--NAME`) points out: the one of

@@ -23,6 +23,7 @@
 #include <totograph/core/shape.hpp>
 #include <totograph/exec/weights.hpp>
 #include <totograph/forecast/weights/checkpoint_rules.hpp>
+#include <totograph/forecast/weights/name_prefix.hpp>
 #include <totograph/io/checkpoint/checkpoint_files.hpp>
 #include <totograph/io/checkpoint/safetensors.hpp>
 #include <totograph/io/file_identity.hpp>
@@ -168,6 +169,18 @@ inline std::string names_sentence(const std::vector<std::string>& names, std::st
     return text + (names.size() > most ? ", ..." : ".");
 }
 
+/// What to do where all names of a file differ from the model's by one prefix.
+inline std::string prefix_sentence(const NamePrefix& prefix, std::size_t tensors) {
+    const std::string all = tensors == 1 ? "it" : "all " + std::to_string(tensors) + " that are missing";
+    return prefix.too_little.empty()
+               ? ", and has " + all + " with " + io::in_quotes(prefix.too_much, io::longest_quote) +
+                     " before the name, which what wraps a model in training puts there; save the model inside of it, "
+                     "or take that from the names."
+               : ", and has " + all + " without " + io::in_quotes(prefix.too_little, io::longest_quote) +
+                     " before the name, as a part of a model is saved; save the whole model, or put that before the "
+                     "names.";
+}
+
 }  // namespace forecast_detail
 
 TOTOGRAPH_INLINE void CheckpointSource::refuse_missing(const std::string& name, const std::vector<std::string>& others,
@@ -186,10 +199,17 @@ TOTOGRAPH_INLINE void CheckpointSource::refuse_missing(const std::string& name, 
     const std::string first = quoted(searched.front().opened.path());
     const std::string last = quoted(searched.back().opened.path());
     const bool is_one = searched.size() == 1;
+    const std::string lacks =
+        (is_one ? first + " lacks"
+                : "The " + std::to_string(searched.size()) + " files from " + first + " to " + last + " lack") +
+        " the tensor '" + name + "'";
+    std::vector<std::string> missing{name};
+    missing.insert(missing.end(), others.begin(), others.end());
+    if (const auto prefix = forecast_detail::name_prefix(missing, unread, rules_.other_name); prefix.is_there()) {
+        throw Error(ErrorCode::missing_tensor, lacks + forecast_detail::prefix_sentence(prefix, missing.size()));
+    }
     throw Error(ErrorCode::missing_tensor,
-                (is_one ? first + " lacks"
-                        : "The " + std::to_string(searched.size()) + " files from " + first + " to " + last + " lack") +
-                    " the tensor '" + name + "'; check that " + (is_one ? "the file is a" : "the files are a") +
+                lacks + "; check that " + (is_one ? "the file is a" : "the files are a") +
                     (rules_.family.empty() ? "" : " ") + std::string(rules_.family) +
                     " checkpoint and that the configuration that was compiled is the checkpoint's." +
                     forecast_detail::names_sentence(others, "One more is missing", " more are missing") +

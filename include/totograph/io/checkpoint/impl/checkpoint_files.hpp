@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <span>
 #include <string>
+#include <string_view>
 #include <system_error>
 #include <utility>
 #include <vector>
@@ -106,6 +107,9 @@ TOTOGRAPH_INLINE CheckpointSearch::Path CheckpointSearch::only_file(const Path& 
         }
     }
     const std::string name = in_quotes(folder.string(), longest_quote);
+    if (!candidates.empty()) {
+        require_whole(candidates[0]);
+    }
     if (candidates.size() == 1) {
         return candidates[0];
     }
@@ -130,6 +134,24 @@ TOTOGRAPH_INLINE CheckpointSearch::Path CheckpointSearch::only_file(const Path& 
          "The folder " + name +
              " holds neither model.safetensors nor model.safetensors.index.json. Name the folder of a checkpoint; "
              "tools/get_checkpoint downloads one.");
+}
+
+TOTOGRAPH_INLINE void CheckpointSearch::require_whole(const Path& weights) {
+    constexpr std::string_view digits = "0123456789";
+    constexpr std::string_view between = "-of-";
+    const std::string name = weights.stem().string();
+    const std::size_t end = name.find_last_not_of(digits) + 1;  // of what comes before the number of shards
+    const std::string shards = name.substr(std::min(name.find_first_not_of('0', end), name.size()));
+    const std::string before = name.substr(0, end);
+    const bool is_numbered = before.size() > between.size() && before.ends_with(between) &&
+                             digits.find(before[before.size() - between.size() - 1]) != std::string_view::npos;
+    if (!is_numbered || shards.empty() || shards == "1") {
+        return;
+    }
+    fail(ErrorCode::file_not_found, "The file " + in_quotes(weights.string(), longest_quote) + " is one of the " +
+                                        shards +
+                                        " shards of a checkpoint, and their index is not beside it. Download " +
+                                        std::string(index_name) + " and all shards, and name the folder.");
 }
 
 TOTOGRAPH_INLINE CheckpointSearch::Path CheckpointSearch::snapshot_of(const Path& cache) {
@@ -173,6 +195,7 @@ TOTOGRAPH_INLINE CheckpointFiles CheckpointSearch::of_file(const Path& file) {
             return files;
         }
     }
+    require_whole(file);
     return one(file);
 }
 
