@@ -5,9 +5,42 @@
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
-#include <vector>
 
 namespace totograph::io {
+
+namespace detail {
+
+/// Letters that grow in number while compiling. (`std::vector` is no constant in debug mode of libstdc++, nor in each
+/// library that is C++20 otherwise.)
+class ConstantText {
+public:
+    constexpr ConstantText() = default;
+    ConstantText(const ConstantText&) = delete;
+    ConstantText& operator=(const ConstantText&) = delete;
+    constexpr ~ConstantText() { delete[] letters_; }
+
+    constexpr void push_back(char letter) {
+        if (size_ == room_) {
+            const std::size_t room = room_ == 0 ? 256 : 2 * room_;
+            char* const larger = new char[room];
+            for (std::size_t i = 0; i < size_; ++i) {
+                larger[i] = letters_[i];
+            }
+            delete[] letters_;
+            letters_ = larger;
+            room_ = room;
+        }
+        letters_[size_++] = letter;
+    }
+    [[nodiscard]] constexpr std::string_view view() const { return {letters_, size_}; }
+
+private:
+    char* letters_ = nullptr;
+    std::size_t size_ = 0;
+    std::size_t room_ = 0;
+};
+
+}  // namespace detail
 
 /// Writes JSON while compiling, for text that is to stand in a file of machine code. Strings are printable ASCII
 /// without quotes and backslashes.
@@ -15,7 +48,7 @@ namespace totograph::io {
 ///     json.begin_object().member("patch_size", 16).end_object();
 class ConstantJson {
 public:
-    [[nodiscard]] constexpr const std::vector<char>& text() const { return text_; }
+    [[nodiscard]] constexpr std::string_view text() const { return text_.view(); }
 
     constexpr ConstantJson& begin_object() { return open('{'); }
     constexpr ConstantJson& end_object() { return close('}'); }
@@ -94,7 +127,11 @@ private:
         }
         follows_ = true;
     }
-    constexpr void append(std::string_view what) { text_.insert(text_.end(), what.begin(), what.end()); }
+    constexpr void append(std::string_view what) {
+        for (const char letter : what) {
+            text_.push_back(letter);
+        }
+    }
     constexpr void append_integer(std::int64_t what) {
         if (what < 0) {
             text_.push_back('-');
@@ -111,7 +148,7 @@ private:
         }
     }
 
-    std::vector<char> text_;
+    detail::ConstantText text_;
     bool follows_ = false;  ///< Whether a comma comes before the next value.
 };
 
