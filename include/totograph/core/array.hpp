@@ -3,6 +3,8 @@
 
 #include <cstddef>
 
+#include <totograph/core/language.hpp>
+
 namespace totograph {
 
 /// What `std::array` is, for what runs while compiling. There every call costs about a microsecond, and a subscript of

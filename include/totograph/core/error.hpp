@@ -5,6 +5,8 @@
 #include <string>
 #include <string_view>
 
+#include <totograph/core/language.hpp>
+
 namespace totograph {
 
 /// What kind of thing went wrong. The program `examples/forecast` maps each to an exit code.

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <totograph/core/language.hpp>
+
 // What every number of this library rests on: NaN, infinities and the sign of zero mean what IEEE 754 says. Gaps,
 // values that are too large, and the marks of values that are no numbers are all told by them. A compiler that may
 // assume that there are none drops those tests without a word.

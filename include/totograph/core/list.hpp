@@ -8,6 +8,8 @@
 #include <type_traits>
 #include <utility>
 
+#include <totograph/core/language.hpp>
+
 namespace totograph {
 
 /// What `std::vector` is, for what runs while compiling. There every call costs about a microsecond, and one of
