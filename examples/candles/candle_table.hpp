@@ -21,8 +21,10 @@
 #include <totograph/io/time/regular_rows.hpp>
 #include <totograph/io/time/timestamp.hpp>
 #include <totograph/models/kronos/candles.hpp>
+#include <totograph/models/kronos/config.hpp>
 
 #include "../common/format.hpp"
+#include "../common/small_spread_note.hpp"
 #include "../intake/options.hpp"
 #include "candle_note.hpp"
 #include "column_roles.hpp"
@@ -226,6 +228,23 @@ inline void tell_high_below_low(CandleTable& table, const std::string& file) {
     }
 }
 
+/// Tells of prices that vary by so little that what Kronos adds to their standard deviation
+/// (`KronosConfig::deviation_epsilon`) is a tenth of it or more, as those of coins of 0.00001 do.
+inline void tell_small_spread(CandleTable& table, const std::string& file) {
+    constexpr double least = 10 * totograph::kronos::KronosConfig::deviation_epsilon;
+    const bool is_small = std::any_of(table.columns.begin(), table.columns.begin() + 4, [](const auto& prices) {
+        const double deviation = deviation_of(std::vector<double>(prices.begin(), prices.end()));
+        return deviation > 0 && deviation < least;
+    });
+    if (is_small) {
+        table.notes.push_back({"small spread", "The prices of the file " + file +
+                                                   " have a standard deviation below 0.0001, to which Kronos adds "
+                                                   "0.00001: it sees them flatter than they are, and bands are too "
+                                                   "wide. Multiply them by a number that takes it above 0.001, and "
+                                                   "divide the forecast by it."});
+    }
+}
+
 }  // namespace detail
 
 /// The candles of a table that was read with its rows as they stand. What is to become of rows that are out of order or
@@ -268,6 +287,7 @@ inline CandleTable candle_table(totograph::io::Table table, const std::string& f
     result.clock.times = {};
     detail::check_amounts(result, file);
     detail::tell_high_below_low(result, file);
+    detail::tell_small_spread(result, file);
     return result;
 }
 

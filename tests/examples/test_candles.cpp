@@ -178,6 +178,18 @@ TEST_CASE("candles whose high is below their low are told, and taken as they are
     CHECK(table.columns[2][1] == 4);
 }
 
+TEST_CASE("prices that vary by less than Kronos can see are told") {
+    const std::string head = "Date,Open,High,Low,Close\n";
+    const std::string note = "The prices of the file 'f.csv' have a standard deviation below 0.0001, to which Kronos";
+    const std::string low = "2024-03-07,1.1e-5,1.3e-5,1e-5,1.2e-5\n2024-03-08,1.2e-5,1.4e-5,1.1e-5,1.3e-5\n";
+    const std::vector<std::string> told = texts_of(table_of(head + low));
+    REQUIRE(told.size() == 1);
+    CHECK(has(told[0], note));
+    // Larger ones, and those that do not vary at all, are as they should be.
+    CHECK(texts_of(table_of(head + "2024-03-07,1,3,1,2\n2024-03-08,2,4,1,3\n")).empty());
+    CHECK(texts_of(table_of(head + "2024-03-07,1e-5,1e-5,1e-5,1e-5\n2024-03-08,1e-5,1e-5,1e-5,1e-5\n")).empty());
+}
+
 TEST_CASE("units are told, which nothing that is written has") {
     CHECK(texts_of(table_of("Date,Open,High,Low,Close/Last,Vol.\n2024-03-07,$1,$3,$0.5,2\xe2\x82\xac,10K\n"
                             "2024-03-08,$2,$4,$1,3\xe2\x82\xac,20K\n")) ==
