@@ -96,9 +96,10 @@ std::string lines_of(const Generated& generated) {
     return text;
 }
 
-totograph::nanovlm::GenerateOptions generate_options(const VlmCommand& options, TokenTimes& times) {
+totograph::nanovlm::GenerateOptions generate_options(const VlmCommand& options, const CompiledVlm& model,
+                                                     TokenTimes& times) {
     totograph::nanovlm::GenerateOptions result{
-        .new_tokens = options.new_tokens,
+        .new_tokens = options.new_tokens.value_or(std::min<std::int64_t>(64, model.new_tokens)),
         .seed = options.draw.seed,
         .temperature = static_cast<float>(options.draw.temperature),
         .top_k = static_cast<std::int32_t>(options.draws ? options.draw.top_k : 1),
@@ -127,7 +128,7 @@ int run(const VlmCommand& options, Stage& stage) {
     TokenTimes times;
     const VlmRequest request{.checkpoint = options.checkpoint,
                              .prompts = prompts,
-                             .options = generate_options(options, times),
+                             .options = generate_options(options, model, times),
                              .threads = options.threads};
     totograph::nanovlm::check_prompts(prompts, request.options, {model.tokens, model.new_tokens, model.config});
     stage = options.untrained.empty() ? Stage::checkpoint : Stage::forecast;

@@ -36,7 +36,8 @@ Exit codes are those of 'forecast --help'.
 
 inline void add_token_options(CLI::App& app, VlmCommand& options) {
     const std::string group = "Tokens";
-    app.add_option("--new-tokens", options.new_tokens, "Tokens to choose, at most (default: 64)")
+    app.add_option("--new-tokens", options.new_tokens,
+                   "Tokens to choose, at most (default: 64, or as many as the\nmodel was compiled for)")
         ->type_name("N")
         ->check(whole_number<std::int64_t>())
         ->group(group);

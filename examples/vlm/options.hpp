@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
 
 #include "../common/check_files.hpp"
@@ -16,9 +17,9 @@ struct VlmCommand {
     std::filesystem::path input;
     std::filesystem::path pixels;
     std::filesystem::path checkpoint;
-    std::string untrained;  ///< The model whose untrained weights are used in place of a checkpoint.
-    std::int64_t new_tokens = 64;
-    std::int64_t end_token = 2;  ///< -1: none.
+    std::string untrained;                   ///< The model whose untrained weights are used in place of a checkpoint.
+    std::optional<std::int64_t> new_tokens;  ///< Absent: 64, or as many as the model has room for.
+    std::int64_t end_token = 2;              ///< -1: none.
     bool draws = false;
     DrawOptions draw{.temperature = 0.5, .top_k = 50};
     int threads = 0;
@@ -38,7 +39,7 @@ inline void check_options(const VlmCommand& options) {
     }
     check_files({{"--output", options.output, true}},
                 {{"input", options.input}, {"pixels", options.pixels}, {"checkpoint", options.checkpoint}});
-    check_at_least(options.new_tokens, 1, "--new-tokens");
+    check_at_least(options.new_tokens.value_or(1), 1, "--new-tokens");
     check_at_least(options.end_token, -1, "--end-token");
     check_at_most(options.end_token, 1 << 24, "--end-token");
     check_draws(options.draw, 1 << 24, "without --draw the likeliest token is taken");

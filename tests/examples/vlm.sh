@@ -48,6 +48,8 @@ sed "s/\(^\| \)$end\( .*\)\?$//" expected | cmp - found || fail "a text ends bef
 echo "5, 9,30 7" > text.txt
 "$program" text.txt --untrained tiny --new-tokens 8 --end-token -1 --output ids 2> note
 grep -q 'untrained: it knows nothing' note || fail "it says what the ids are worth"
+"$program" text.txt --untrained tiny --end-token -1 --quiet > most || fail "a model with room for fewer tokens than usual"
+[[ "$(wc -w < most)" -eq 16 && "$(cut -d' ' -f1-8 most)" == "$(cat ids)" ]] || fail "as many as it has room for: $(cat most)"
 [[ "$(wc -w < ids)" -eq 8 ]] || fail "eight tokens are chosen"
 "$program" - --untrained tiny --new-tokens 8 --end-token -1 --quiet < text.txt | cmp - ids || fail "standard input"
 "$program" text.txt --untrained tiny --new-tokens 8 --end-token -1 --quiet --output - | cmp - ids || fail "--output -"
