@@ -68,7 +68,8 @@ endfunction()
 
 # Runs when everything is configured, so that flags count which come after the library was found.
 function(totograph_say_hints)
-    if(TOTOGRAPH_NO_BUILD_HINTS)
+    get_property(languages GLOBAL PROPERTY ENABLED_LANGUAGES)
+    if(TOTOGRAPH_NO_BUILD_HINTS OR NOT "CXX" IN_LIST languages)
         return()
     endif()
     string(TOUPPER "${CMAKE_BUILD_TYPE}" type)

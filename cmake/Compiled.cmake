@@ -8,7 +8,8 @@
 # whole project has before this, like CMAKE_CXX_FLAGS; later ones, and those of single targets, like -march, it needs, too:
 #
 #     target_compile_options(totograph_compiled PRIVATE -march=x86-64-v3)
-if(NOT TARGET totograph_compiled)
+get_property(totograph_languages GLOBAL PROPERTY ENABLED_LANGUAGES)
+if("CXX" IN_LIST totograph_languages AND NOT TARGET totograph_compiled)  # not in a project of C, which loads packages
     add_library(totograph_compiled STATIC EXCLUDE_FROM_ALL "${CMAKE_CURRENT_LIST_DIR}/compiled/compiled.cpp")
     add_library(totograph::compiled ALIAS totograph_compiled)
     target_link_libraries(totograph_compiled PUBLIC totograph::totograph)
@@ -20,12 +21,11 @@ endif()
 # the toolkit. Its architectures are those of CMAKE_CUDA_ARCHITECTURES, and must be the architectures of all targets that
 # link it. Nothing of this may stop a project that has CUDA for something else: unlike totograph::cuda, which is resolved
 # where it is linked, a library of sources needs all that it links as soon as it is defined.
-get_property(totograph_languages GLOBAL PROPERTY ENABLED_LANGUAGES)
 if("CUDA" IN_LIST totograph_languages AND NOT TARGET CUDA::cublasLt)
     find_package(CUDAToolkit 12.4 QUIET)
 endif()
 if("CUDA" IN_LIST totograph_languages AND TARGET CUDA::cudart AND TARGET CUDA::cublasLt
-        AND NOT TARGET totograph_cuda_compiled)
+        AND TARGET totograph_compiled AND NOT TARGET totograph_cuda_compiled)
     add_library(totograph_cuda_compiled STATIC EXCLUDE_FROM_ALL "${CMAKE_CURRENT_LIST_DIR}/compiled/cuda_compiled.cu")
     add_library(totograph::cuda_compiled ALIAS totograph_cuda_compiled)
     target_link_libraries(totograph_cuda_compiled PUBLIC totograph::cuda totograph::compiled)

@@ -18,9 +18,19 @@ configure_package_config_file(cmake/totographConfig.cmake.in "${PROJECT_BINARY_D
 write_basic_package_version_file("${PROJECT_BINARY_DIR}/totographConfigVersion.cmake"
     COMPATIBILITY SameMinorVersion ARCH_INDEPENDENT)
 
-# pkg-config finds the prefix from where the file lies, so the tree can be moved.
-file(RELATIVE_PATH pkgconfig_prefix "/prefix/${pkgconfig_directory}" "/prefix")
-string(REGEX REPLACE "/$" "" pkgconfig_prefix "${pkgconfig_prefix}")
+# pkg-config finds the prefix from where the file lies, so the tree can be moved; not where one of these folders was
+# given as an absolute one, as some distributions do.
+set(pkgconfig_prefix "${CMAKE_INSTALL_PREFIX}")
+if(NOT IS_ABSOLUTE "${pkgconfig_directory}")
+    file(RELATIVE_PATH pkgconfig_prefix "/prefix/${pkgconfig_directory}" "/prefix")
+    string(REGEX REPLACE "/$" "" pkgconfig_prefix "\${pcfiledir}/${pkgconfig_prefix}")
+endif()
+foreach(part CMAKE_INSTALL_INCLUDEDIR demo_model_directory)
+    set(pkgconfig_${part} "${${part}}")
+    if(NOT IS_ABSOLUTE "${${part}}")
+        string(PREPEND pkgconfig_${part} "\${prefix}/")
+    endif()
+endforeach()
 configure_file(cmake/totograph.pc.in "${PROJECT_BINARY_DIR}/totograph.pc" @ONLY)
 
 install(DIRECTORY include/totograph DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}" COMPONENT development
