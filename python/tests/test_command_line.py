@@ -166,6 +166,18 @@ def test_repeated_rows_are_dropped_or_refused(tmp_path):
         table_of(tmp_path, "2024-01-01,1", "2024-01-02,2", "2024-01-03,3", "2024-01-02,7")
 
 
+def test_times_of_a_rounded_step_do_not_drift(tmp_path):
+    frames = [f"{1577836800 + frame / 30:.3f}" for frame in range(601)]
+    ahead = table_of_times(tmp_path, *frames[:301]).times_ahead(3000)
+    assert (ahead[0], ahead[299], ahead[-1]) == (frames[301], frames[600], "1577836910.000")
+    without = table_of_times(tmp_path, *frames[:100], *frames[140:301])
+    assert without.times_ahead(3000) == ahead
+    assert [frames.index(f"{time.timestamp():.3f}") for time in without.times[95:145]] == list(range(95, 145))
+    # A clock that was set once is no rounding.
+    days = [1577836800 + 86400 * day - (3600 if day > 20 else 0) for day in range(60)]
+    assert table_of_times(tmp_path, *days).times_ahead(30)[-1] == str(days[-1] + 30 * 86400)
+
+
 def test_missing_rows_become_gaps(tmp_path):
     table = table_of_times(tmp_path, "2024-01-01", "2024-01-02", "2024-01-05", "2024-01-06", "2024-01-08")
     np.testing.assert_array_equal(table.values, [[0, 1, np.nan, np.nan, 2, 3, np.nan, 4]])

@@ -21,9 +21,13 @@ class Interval:
 
     length: timedelta
     is_even: bool
+    #: Where times are rounded, so that a step is `length` or this much beside it by turns (33 and 34 ms at 30 a second),
+    #: how many of these a step is longer than `length` on average.
+    turns_a_step: float = 0.0
+    turn: timedelta = timedelta()
 
     def later(self, after: datetime, count: int) -> datetime:
-        return after + count * self.length
+        return after + count * self.length + math.floor(count * self.turns_a_step + 0.5) * self.turn
 
     def missing(self, before: datetime, after: datetime) -> int:
         """Rows that are missing between two; a recorder may be early or late."""
@@ -72,7 +76,25 @@ def find_time_step(times: Sequence[datetime]) -> Interval | Months | None:
     alike = [one for one in apart if abs(one - median) <= median / 10]
     is_even = 2 * len(alike) >= len(apart)
     counts = Counter(alike if is_even else apart)
-    return Interval(max(counts, key=lambda one: (counts[one], -abs(one - median))), is_even)
+    length = max(counts, key=lambda one: (counts[one], -abs(one - median)))
+    turns_a_step, turn = _turns(times, length, counts) if is_even else (0.0, timedelta())
+    return Interval(length, is_even, turns_a_step, turn)
+
+
+def _turns(times: Sequence[datetime], length: timedelta, alike: Counter[timedelta]) -> tuple[float, timedelta]:
+    """`Interval.turns_a_step` and `turn`, where two intervals come by turns and all times are those of one step, each
+    rounded."""
+    if len(alike) != 2 or min(alike.values()) < 4:  # one is a clock that was set, as where daylight saving begins
+        return 0.0, timedelta()
+    turn = max(alike) - min(alike)
+    steps = [0]  # from the first row
+    for a, b in zip(times, times[1:]):
+        steps.append(steps[-1] + math.floor((b - a) / length + 0.5))
+    seconds = (times[-1] - times[0]).total_seconds() / steps[-1]
+    most = 1.000001 * turn.total_seconds()
+    if any(abs((time - times[0]).total_seconds() - step * seconds) > most for time, step in zip(times, steps)):
+        return 0.0, timedelta()
+    return (seconds - length.total_seconds()) / turn.total_seconds(), turn
 
 
 def _months_between(times: Sequence[datetime]) -> Months | None:

@@ -37,6 +37,36 @@ TEST_CASE("time step: even intervals, though some are odd") {
     CHECK(step_of({"2024-01-01", "2024-01-02", "2024-01-03", "2024-01-05"}).length == 86'400'000'000'000);
 }
 
+TEST_CASE("time step: one that is rounded does not drift") {
+    const auto rounded = [](int rows, int every, int unit) {  // as whole numbers, `unit` a second
+        Stamps stamps;
+        for (int row = 0; row < rows; ++row) {
+            stamps.push_back(std::to_string((2 * row * unit + every) / (2 * every)));
+        }
+        return stamps;
+    };
+    // 30 a second, in milliseconds: 3,000 rows ahead are 100 s, where 33 ms a row would be 99 s.
+    const Stamps frames = rounded(601, 30, 1000);
+    CHECK(step_of(frames).length == 33);
+    CHECK(frames.back() == "20000");
+    CHECK(later(frames, 1) == "20033");
+    CHECK(later(frames, 3) == "20100");
+    CHECK(later(frames, 3000) == "120000");
+    CHECK(later(rounded(241, 60, 1000), -240) == "0");
+    Stamps gaps = frames;
+    gaps.erase(gaps.begin() + 100, gaps.begin() + 140);
+    CHECK(later(gaps, 3000) == "120000");
+    CHECK(step_of(frames).reaches(20'000, 1'000'000'000'000));
+    // No rounding: days by a clock that was set once, and intervals that come as they like.
+    Stamps days;
+    for (int day = 0; day < 40; ++day) {
+        days.push_back(std::to_string(1000 * day + (day < 20 ? 0 : 50)));
+    }
+    CHECK(later(days, 1000) == std::to_string(1'000'000 + 39'050));
+    CHECK(later({"0", "10", "20", "30", "40", "51", "62", "73", "84"}, 8) == "164");
+    CHECK(later({"0", "100", "201", "300", "401", "502", "602", "703", "803"}, 2) == "1005");  // three intervals
+}
+
 TEST_CASE("time step: whole months, on the same or the last day") {
     CHECK(step_of({"2024-01-15", "2024-02-15", "2024-05-15"}).length == 1);
     CHECK(step_of({"2023-03-31", "2023-06-30", "2023-12-31"}).length == 3);

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cmath>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include <totograph/io/time/clock.hpp>
@@ -17,10 +19,18 @@ struct TimeStep {
     Kind kind = Kind::uneven;
     std::int64_t length = 0;  ///< As `Clock::times` count, or whole months; 0 for `uneven`.
     MonthRule months{};       ///< Where in its month a row stands; for `months` only.
+    /// Where times are rounded, so that a step is `length` or this much beside it by turns (33 and 34 ms at 30 a
+    /// second), how many of these a step is longer than `length` on average, from -1 to 1; 0 where none is.
+    double turns_a_step = 0;
+    std::int64_t turn = 0;
 
     /// The time of the row `count` steps after that of `time`.
     [[nodiscard]] std::int64_t later(std::int64_t time, std::int64_t count) const {
-        return kind == Kind::months ? months.later(time, count * length) : time + count * length;
+        if (kind == Kind::months) {
+            return months.later(time, count * length);
+        }
+        const auto turns = static_cast<std::int64_t>(std::floor(static_cast<double>(count) * turns_a_step + 0.5));
+        return time + count * length + turns * turn;
     }
 
     /// Whether `later` can be counted. Nanoseconds end in the year 2262.
@@ -31,14 +41,20 @@ struct TimeStep {
         std::int64_t steps = 0;
         std::int64_t distance = 0;
         std::int64_t sum = 0;
-        const bool is_lost = __builtin_mul_overflow(count, length, &steps) ||
-                             __builtin_mul_overflow(steps, interval, &distance) ||
-                             __builtin_add_overflow(time, distance, &sum);
+        std::int64_t longest = 0;
+        const bool is_lost =
+            __builtin_add_overflow(length, turn, &longest) || __builtin_mul_overflow(count, longest, &steps) ||
+            __builtin_mul_overflow(steps, interval, &distance) || __builtin_add_overflow(time, distance, &sum);
         return !is_lost && sum >= -most && sum <= most;
     }
 };
 
 namespace detail {
+
+/// The step of even rows whose intervals are two that come by turns, as of a clock that rounds: sets
+/// `turns_a_step` where all times are those of one longer or shorter step, each rounded.
+/// @param alike  the intervals that are about a step, ascending
+void find_turns(TimeStep& step, const std::vector<std::int64_t>& times, std::span<const std::int64_t> alike);
 
 /// The months between neighbours where all are whole multiples of the shortest interval apart; else 0.
 std::int64_t month_step(const std::vector<std::int64_t>& instants, const MonthRule& rule);

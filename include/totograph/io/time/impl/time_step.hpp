@@ -4,9 +4,11 @@
 #include <totograph/io/time/time_step.hpp>
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include <totograph/core/inline.hpp>
@@ -25,6 +27,34 @@ TOTOGRAPH_INLINE std::int64_t month_step(const std::vector<std::int64_t>& instan
     const bool is_even = std::all_of(intervals.begin(), intervals.end(),
                                      [&](std::int64_t interval) { return interval % shortest == 0; });
     return is_even ? shortest : 0;
+}
+
+TOTOGRAPH_INLINE void find_turns(TimeStep& step, const std::vector<std::int64_t>& times,
+                                 std::span<const std::int64_t> alike) {
+    const std::int64_t turn = alike.back() - alike.front();
+    const auto is_inner = [&](std::int64_t each) { return each != alike.front() && each != alike.back(); };
+    constexpr std::ptrdiff_t fewest = 4;  // one is a clock that was set, as where daylight saving begins
+    const auto shorter = std::count(alike.begin(), alike.end(), alike.front());
+    const auto longer = static_cast<std::ptrdiff_t>(alike.size()) - shorter;
+    if (std::min(shorter, longer) < fewest || std::any_of(alike.begin(), alike.end(), is_inner)) {
+        return;
+    }
+    const auto length = static_cast<double>(step.length);
+    const auto from_first = [&](std::size_t row) { return static_cast<double>(time_between(times[0], times[row])); };
+    std::vector<double> steps(times.size());  // from the first row
+    for (std::size_t row = 1; row < times.size(); ++row) {
+        steps[row] =
+            steps[row - 1] + std::round(static_cast<double>(time_between(times[row - 1], times[row])) / length);
+    }
+    const double mean = from_first(times.size() - 1) / steps.back();
+    const double most = 1.000001 * static_cast<double>(turn);
+    for (std::size_t row = 0; row < times.size(); ++row) {
+        if (std::abs(from_first(row) - steps[row] * mean) > most) {
+            return;
+        }
+    }
+    step.turns_a_step = (mean - length) / static_cast<double>(turn);
+    step.turn = turn;
 }
 
 }  // namespace detail
@@ -64,7 +94,9 @@ TOTOGRAPH_INLINE TimeStep find_time_step(const Clock& clock) {
         most = std::max(most, end - run);
         run = end;
     }
-    return {.kind = TimeStep::Kind::even, .length = step};
+    TimeStep result{.kind = TimeStep::Kind::even, .length = step};
+    detail::find_turns(result, clock.times, {first, last});
+    return result;
 }
 
 }  // namespace totograph::io
