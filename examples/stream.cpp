@@ -68,7 +68,11 @@ struct Counts {
 class Session {
 public:
     Session(const AnyModel& model, const Options& options, Stage& stage)
-        : model_(model), options_(options), stage_(stage), observations_(options), clock_(observations_.dates()) {}
+        : model_(model),
+          options_(options),
+          stage_(stage),
+          observations_(options),
+          clock_(observations_.dates(), options.intake.as_is) {}
 
     /// The first few lines are held back.
     void take(const std::string& line, bool is_too_long) {
@@ -122,7 +126,7 @@ private:
         const std::size_t count = held.lines().size();
         const std::size_t rows_at = count == 0 ? 0 : observations_.read_head(held.lines());
         number_ += static_cast<std::int64_t>(rows_at);
-        clock_ = StreamClock(observations_.dates());
+        clock_ = StreamClock(observations_.dates(), options_.intake.as_is);
         tell(observations_.take_notes());
         for (std::size_t place = rows_at; place < count; ++place) {
             take_now(held.lines()[place], held.is_too_long(place));

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -17,6 +18,8 @@
 #include <totograph/io/time/month_step.hpp>
 #include <totograph/io/time/timestamp.hpp>
 
+#include "../intake/timeline.hpp"
+
 namespace examples {
 
 /// Puts lines in order by their timestamps and learns how far apart they are: the median of the last intervals. A line
@@ -27,8 +30,9 @@ public:
     static constexpr double far_steps = 100;
 
     /// `order` is that of dates that do not begin with their year; by default the first one tells that can be read in
-    /// one way only.
-    explicit StreamClock(std::optional<totograph::io::DateOrder> order = std::nullopt) : order_(order) {}
+    /// one way only. Where lines are `as_is`, what lies between two of them is no step.
+    explicit StreamClock(std::optional<totograph::io::DateOrder> order = std::nullopt, bool as_is = false)
+        : order_(order), as_is_(as_is) {}
 
     /// How a line stands to the one before it.
     struct Tick {
@@ -74,10 +78,14 @@ public:
     }
 
     /// The timestamp `steps` after the last line; "+steps" as long as the rhythm is not known. Lines that come once in
-    /// a month, or in several, go on in the months behind.
+    /// a month, or in several, go on in the months behind; those of days as they are that were on no weekend for two
+    /// weeks, on workdays.
     [[nodiscard]] std::string later(std::int64_t steps) const {
         if (std::optional<std::string> months = months_later(steps)) {
             return *std::move(months);
+        }
+        if (std::optional<std::string> workdays = workdays_later(steps)) {
+            return *std::move(workdays);
         }
         const double usual = interval(3);
         const double ahead = usual * static_cast<double>(steps);
@@ -136,6 +144,31 @@ private:
             return std::nullopt;
         }
         return step->reaches(steps) ? clock().text(step->later(steps)) : unnamed(steps);
+    }
+
+    /// So many steps after the last line, where the last lines are days, and all of them workdays.
+    [[nodiscard]] std::optional<std::string> workdays_later(std::int64_t steps) const {
+        constexpr std::int64_t day = totograph::io::seconds_per_day * totograph::io::nanoseconds_per_second;
+        constexpr std::size_t two_weeks = 10;
+        if (!as_is_ || !style_ || recent_.size() < two_weeks || interval(3) != static_cast<double>(day)) {
+            return std::nullopt;
+        }
+        const totograph::io::ClockTime last = totograph::io::clock_time(*last_, style_->offset_seconds);
+        const auto weekday = (std::chrono::weekday(std::chrono::sys_days(last.date)) - std::chrono::Monday).count();
+        const bool are_workdays = std::all_of(recent_.begin(), recent_.end(), [&](std::int64_t time) {
+            const std::int64_t before = (*last_ - time + day / 2) / day;  // daylight saving may move the clock
+            return ((weekday - before) % 7 + 7) % 7 < 5;
+        });
+        if (!are_workdays) {
+            return std::nullopt;
+        }
+        const double days = days_of_workdays(static_cast<double>(weekday), static_cast<double>(steps));
+        const double ahead = days * static_cast<double>(day);
+        std::int64_t value = 0;
+        if (!(ahead < 9e18) || __builtin_add_overflow(*last_, std::llround(ahead), &value)) {
+            return unnamed(steps);
+        }
+        return clock().text(value);
     }
 
     /// What stands for a time that is not known.
@@ -326,6 +359,7 @@ private:
     std::optional<totograph::io::TimestampStyle> style_;         // of all that were taken
     std::optional<totograph::io::TimestampStyle> newest_style_;  // the same with the one that was read last
     std::optional<totograph::io::DateOrder> order_;
+    bool as_is_ = false;
     static constexpr int most_decimals = 9;
     static constexpr double bound = 4e18;  ///< Of what is counted, with room for what is added to it.
     int decimals_ = 0;

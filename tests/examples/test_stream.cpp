@@ -10,6 +10,8 @@
 #include <atomic>
 #include <chrono>
 #include <cmath>
+#include <cstdint>
+#include <cstdio>
 #include <limits>
 #include <memory>
 #include <optional>
@@ -389,6 +391,38 @@ TEST_CASE("a wrong timestamp among the first lines is got over") {
         CHECK(!second.advance(time).is_late);
     }
     CHECK(second.later(1) == "50");
+}
+
+TEST_CASE("lines of weekdays that are taken as they stand go on on weekdays") {
+    using std::chrono::days;
+    const auto begin = [](StreamClock& clock, int lines, bool has_saturday) {
+        const std::chrono::sys_days monday = std::chrono::year(2024) / 9 / 9;
+        for (int line = 0; line < lines; ++line) {
+            const auto week = line / 5;
+            const bool moves = has_saturday && line == lines - 1;
+            const std::chrono::year_month_day date(monday + days(7 * week + line % 5 + (moves ? 1 : 0)));
+            char text[32];
+            std::snprintf(text, sizeof(text), "%d-%02u-%02u", int(date.year()), unsigned(date.month()),
+                          unsigned(date.day()));
+            (void)clock.advance(text);
+        }
+    };
+    StreamClock as_is(std::nullopt, true);
+    begin(as_is, 20, false);
+    CHECK(as_is.later(1) == "2024-10-07");  // behind Friday, 2024-10-04
+    CHECK(as_is.later(5) == "2024-10-11");
+    CHECK(as_is.later(6) == "2024-10-14");
+    CHECK(as_is.later(std::numeric_limits<std::int64_t>::max() / 4).starts_with("+"));
+    // Weekends are steps where they are not left out, and where one of the lines was on one.
+    StreamClock filled;
+    begin(filled, 20, false);
+    CHECK(filled.later(1) == "2024-10-05");
+    StreamClock saturday(std::nullopt, true);
+    begin(saturday, 20, true);
+    CHECK(saturday.later(1) == "2024-10-06");
+    StreamClock few(std::nullopt, true);
+    begin(few, 5, false);
+    CHECK(few.later(1) == "2024-09-14");
 }
 
 TEST_CASE("the clock learns a slower rhythm") {
