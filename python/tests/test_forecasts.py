@@ -114,6 +114,8 @@ def test_means_and_known_futures(model):
     # The model takes 16 steps at a time: from the second time on it sees what is known of the first.
     np.testing.assert_array_equal(known[:16], unknown[:16])
     assert (known[16:] != unknown[16:]).any()
+    none = model.forecast(series, horizon=32, future=np.empty((0, 32)), seed=7).median[0]
+    np.testing.assert_array_equal(none, unknown)
 
 
 def test_mistakes_are_python_errors_with_a_sentence(model, tmp_path):

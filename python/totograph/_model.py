@@ -182,7 +182,8 @@ class _Extras:
         self.kept: list[npt.NDArray[Any]] = []
         if future is not None:
             known = _known_future(future, batch, variates)
-            exogenous, future_steps, known_at = known.shape[1], known.shape[2], self._kept(known)
+            exogenous, future_steps = known.shape[1], known.shape[2]
+            known_at = self._kept(known) if exogenous else 0  # of no variate, none is known
             gaps = np.isnan(known)
             if gaps.any():
                 known_observed_at = self._kept(np.ascontiguousarray(~gaps))

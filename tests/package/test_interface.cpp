@@ -166,6 +166,7 @@ TEST_CASE("a known future of no steps is refused, and not left out") {
     given.future_steps = 3;
     CHECK(package::SeriesOfCaller(given).series().future_exogenous.size() == 3);
     given.exogenous = 0;  // of no variate there is nothing to know
+    CHECK_THROWS_WITH_AS(package::SeriesOfCaller{given}, doctest::Contains("has 3 steps of no variate"), tg::Error);
     given.future_steps = 0;
     CHECK(package::SeriesOfCaller(given).series().future_exogenous.empty());
 }
@@ -196,8 +197,11 @@ TEST_CASE("a sentence is cut to the room that an error has, between characters")
     error.size = offsetof(totograph_error, sentence) + 4;  // room for three bytes and the end
     (void)package::report(&error, TOTOGRAPH_NO_BUCKET, "ab\xC3\xA4");
     CHECK(std::string_view(error.sentence) == "ab");
+    (void)package::report(&error, TOTOGRAPH_OK, {});
+    CHECK((error.status == TOTOGRAPH_OK && std::string_view(error.sentence).empty()));
+    (void)package::report(&error, TOTOGRAPH_NO_BUCKET, "ab");
     error.size = 0;
-    (void)package::report(&error, TOTOGRAPH_OK, "");
+    (void)package::report(&error, TOTOGRAPH_OK, {});
     CHECK(error.status == TOTOGRAPH_NO_BUCKET);  // an error without room stays as it is
     CHECK(package::guarded(nullptr, [] { throw tg::Error(tg::ErrorCode::io_failure, "x"); }) == TOTOGRAPH_IO_FAILURE);
     CHECK(package::guarded(nullptr, [] { throw std::bad_alloc(); }) == TOTOGRAPH_OUT_OF_MEMORY);

@@ -24,7 +24,8 @@ using Strides = std::array<Index, 3>;
 /// are equally far apart is read in place; all else is copied into this object.
 class SeriesOfCaller {
 public:
-    /// Throws `Error`: `invalid_argument` for sizes that no memory has, and for a known future of no steps.
+    /// Throws `Error`: `invalid_argument` for sizes that no memory has, and for a known future of no steps or of no
+    /// variate.
     /// @param values  those on a device are not read, and the series has none
     explicit SeriesOfCaller(const totograph_series& given, ValuesOn values = ValuesOn::host) {
         series_.batch = given.batch;
@@ -48,6 +49,12 @@ public:
         const auto rows = static_cast<std::size_t>(given.batch * given.variates);
         if (given.groups != nullptr) {
             series_.groups = {given.groups, rows};
+        }
+        if (given.future_exogenous != nullptr && given.exogenous == 0 && given.future_steps > 0) {
+            throw Error(ErrorCode::invalid_argument,
+                        "The known future of a series (future_exogenous) has " + std::to_string(given.future_steps) +
+                            " steps of no variate; say in exogenous of how many of the last variates it is, or pass "
+                            "NULL where none is known.");
         }
         if (given.future_exogenous != nullptr && given.exogenous > 0) {
             require_future_steps(given);

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <exception>
 #include <new>
 #include <string>
@@ -43,7 +42,7 @@ inline totograph_status report(totograph_error* error, totograph_status status, 
         --length;
     }
     char* const to = reinterpret_cast<char*>(error) + before;
-    std::memcpy(to, sentence.data(), length);
+    std::copy_n(sentence.begin(), length, to);  // none of no sentence, which may be null
     to[length] = '\0';
     return status;
 }
