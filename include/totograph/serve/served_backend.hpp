@@ -36,7 +36,7 @@ struct Slot {
 
 /// A bucket of a backend.
 struct Place {
-    std::array<Slot, all_modes.size()> slots{};
+    std::array<Slot, all_modes.size()> of_modes{};
     bool is_warm = false;    ///< It was warmed up and not released since: it is to be ready in every mode that is set.
     bool was_built = false;  ///< In some mode that served, not for a fallback, and not released since.
     bool was_released = false;  ///< It was built once, and released, and not built since.
@@ -52,8 +52,8 @@ struct Place {
                             : RecaptureReason::not_warmed_up;
     }
 
-    [[nodiscard]] Slot& at(Mode mode) noexcept { return slots[static_cast<std::size_t>(mode)]; }
-    [[nodiscard]] const Slot& at(Mode mode) const noexcept { return slots[static_cast<std::size_t>(mode)]; }
+    [[nodiscard]] Slot& at(Mode mode) noexcept { return of_modes[static_cast<std::size_t>(mode)]; }
+    [[nodiscard]] const Slot& at(Mode mode) const noexcept { return of_modes[static_cast<std::size_t>(mode)]; }
 };
 
 /// A backend that some route names.

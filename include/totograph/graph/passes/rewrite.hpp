@@ -74,7 +74,7 @@ public:
         return keep_or_merge();
     }
 
-    constexpr int emit(Op op, DType dtype, const Shape& shape, std::initializer_list<int> inputs) {
+    constexpr int emit_node(Op op, DType dtype, const Shape& shape, std::initializer_list<int> inputs) {
         Node node;
         node.op = op;
         node.dtype = dtype;
@@ -177,8 +177,8 @@ constexpr int emit_linear(Rewriter& rewriter, Passes passes, int x, int weight, 
             if (passes.fold_scales && rewriter.is_weight_expression(factor) && factor_shape.rows() == 1 &&
                 factor_shape[-1] == input.shape[-1]) {
                 const Shape weight_shape = rewriter.result[weight].shape;
-                const int row = rewriter.emit(Op::reshape, DType::f32, Shape{factor_shape[-1]}, {factor});
-                weight = rewriter.emit(Op::multiply, DType::f32, weight_shape, {weight, row});
+                const int row = rewriter.emit_node(Op::reshape, DType::f32, Shape{factor_shape[-1]}, {factor});
+                weight = rewriter.emit_node(Op::multiply, DType::f32, weight_shape, {weight, row});
                 x = rest;
                 changed = true;
             } else if (passes.defer_row_scales && factor_shape.rank == input.shape.rank && factor_shape[-1] == 1 &&
@@ -189,9 +189,9 @@ constexpr int emit_linear(Rewriter& rewriter, Passes passes, int x, int weight, 
             }
         }
     }
-    int result = rewriter.emit(Op::linear, DType::f32, shape, {x, weight});
+    int result = rewriter.emit_node(Op::linear, DType::f32, shape, {x, weight});
     while (row_scale_count > 0) {
-        result = rewriter.emit(Op::multiply, DType::f32, shape, {result, row_scales[--row_scale_count]});
+        result = rewriter.emit_node(Op::multiply, DType::f32, shape, {result, row_scales[--row_scale_count]});
     }
     return result;
 }
@@ -249,18 +249,19 @@ constexpr int emit_composed(Rewriter& rewriter, Passes passes, const ComposableP
     const Index inner = second[1];
     const Index k = rewriter.result[pair.weight].shape[1];
     const Index columns = pair.parts * outer;
-    const int first = rewriter.emit(Op::reshape, DType::f32, Shape{pair.parts, inner, k}, {pair.weight});
-    const int composed = rewriter.emit(Op::matmul, DType::f32, Shape{pair.parts, outer, k}, {second_weight, first});
-    const int weight = rewriter.emit(Op::reshape, DType::f32, Shape{columns, k}, {composed});
+    const int first = rewriter.emit_node(Op::reshape, DType::f32, Shape{pair.parts, inner, k}, {pair.weight});
+    const int composed =
+        rewriter.emit_node(Op::matmul, DType::f32, Shape{pair.parts, outer, k}, {second_weight, first});
+    const int weight = rewriter.emit_node(Op::reshape, DType::f32, Shape{columns, k}, {composed});
     const Shape flat = with_axis(rewriter.result[pair.x].shape, -1, columns);
     int result = emit_linear(rewriter, passes, pair.x, weight, flat);
     if (pair.bias >= 0) {
-        const int rows = rewriter.emit(Op::reshape, DType::f32, Shape{pair.parts, inner, 1}, {pair.bias});
-        const int bias = rewriter.emit(Op::matmul, DType::f32, Shape{pair.parts, outer, 1}, {second_weight, rows});
-        const int row = rewriter.emit(Op::reshape, DType::f32, Shape{columns}, {bias});
-        result = rewriter.emit(Op::add, DType::f32, flat, {result, row});
+        const int rows = rewriter.emit_node(Op::reshape, DType::f32, Shape{pair.parts, inner, 1}, {pair.bias});
+        const int bias = rewriter.emit_node(Op::matmul, DType::f32, Shape{pair.parts, outer, 1}, {second_weight, rows});
+        const int row = rewriter.emit_node(Op::reshape, DType::f32, Shape{columns}, {bias});
+        result = rewriter.emit_node(Op::add, DType::f32, flat, {result, row});
     }
-    return shape == flat ? result : rewriter.emit(Op::reshape, DType::f32, shape, {result});
+    return shape == flat ? result : rewriter.emit_node(Op::reshape, DType::f32, shape, {result});
 }
 
 /// For each node, whether it is an effect, or one depends on it. States stay: the caller may write to one that is never

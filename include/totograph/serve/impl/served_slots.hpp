@@ -55,7 +55,7 @@ TOTOGRAPH_INLINE ServedSlots::~ServedSlots() {
     captures_.end();
     for (ServedBackend& served : routing_.backends) {
         for (Place& place : served.places) {
-            for (Slot& slot : place.slots) {
+            for (Slot& slot : place.of_modes) {
                 slot.free();
             }
         }
@@ -163,7 +163,7 @@ TOTOGRAPH_INLINE std::size_t ServedSlots::memory_bytes() const {
     std::size_t bytes = 0;
     for (const ServedBackend& served : routing_.backends) {
         for (const Place& place : served.places) {
-            for (const Slot& slot : place.slots) {
+            for (const Slot& slot : place.of_modes) {
                 bytes += slot.forecaster ? slot.forecaster->memory_bytes() : 0;
             }
         }
