@@ -4,9 +4,10 @@
 
     tools/convert_checkpoint.py lightning_logs/version_0/checkpoints/last.ckpt checkpoint
 
-INPUT is a Lightning checkpoint of a fine-tuned Toto 1.0 (.ckpt), or a file of its weights alone (pytorch_model.bin,
-.pt). Tensors keep their numbers and their types. Needs Python 3.9 and nothing else: torch is not asked, and nothing
-that a pickle names is called, so a hostile file runs no code.
+INPUT is a Lightning checkpoint of a fine-tuned Toto 1.0 (.ckpt), what a loop of one's own wrote ("model_state_dict",
+"model" or "module" beside an optimizer's), or a file of its weights alone (pytorch_model.bin, .pt). Tensors keep their
+numbers and their types. Needs Python 3.9 and nothing else: torch is not asked, and nothing that a pickle names is
+called, so a hostile file runs no code.
 
 config.json is made of, in this order: --config FILE, the config.json of the model that was fine-tuned; the
 hyper-parameters in the checkpoint, where they describe the model; Toto Open Base 1.0, where all shapes are its.
@@ -34,6 +35,7 @@ MOST_REPEATED = 1 << 20  # elements of a tensor that has more of them than its s
 WEIGHTS, CONFIG = "model.safetensors", "config.json"
 PARTS = ("patch_embed.", "transformer.", "unembed.", "output_distribution.", "target_variate_label",
          "exogenous_variate_label")
+STATES = ("state_dict", "model_state_dict", "model", "module")  # Lightning's, and those of loops of one's own
 SIGN = "model.patch_embed.projection.weight"  # what every Toto 1.0 has
 CONFIG_FIELDS = {  # what a configuration must say, and what it may
     "patch_size": True, "stride": True, "embed_dim": True, "num_layers": True, "num_heads": True,
@@ -157,9 +159,18 @@ def read_checkpoint(path, archive):
 
 def weights_of(content):
     """The tensors of a Toto in a checkpoint, by their published names, and how many others there were."""
-    state = content.get("state_dict", content) if isinstance(content, dict) else None
-    if not isinstance(state, dict):
+    if not isinstance(content, dict) or not isinstance(content.get("state_dict", {}), dict):
         raise Failure("it holds no state_dict")
+    within = [content[name] for name in STATES if isinstance(content.get(name), dict)]
+    found = [tensors_of(state) for state in [*within, content]]
+    tensors, others = next((one for one in found if SIGN in one[0]), found[0])
+    if SIGN not in tensors:
+        raise Failure(f"it is no checkpoint of Toto 1.0: it has no tensor {SIGN!r}")
+    return tensors, others
+
+
+def tensors_of(state):
+    """Those of a Toto in a dictionary of tensors, by their published names, and how many others there were."""
     tensors, others = {}, 0
     for name, tensor in state.items():
         if not isinstance(name, str) or not isinstance(tensor, Tensor):
@@ -171,8 +182,6 @@ def weights_of(content):
             tensors[name] = tensor
         else:
             others += 1
-    if SIGN not in tensors:
-        raise Failure(f"it is no checkpoint of Toto 1.0: it has no tensor {SIGN!r}")
     return tensors, others
 
 
@@ -208,7 +217,7 @@ def config_of(content, tensors, given):
     """The configuration of a checkpoint, and where it is from."""
     if given is not None:
         try:
-            config = json.loads(given.read_text(encoding="utf-8"))
+            config = json.loads(given.read_text(encoding="utf-8-sig"))
         except ValueError as error:
             raise Failure(f"{given} is not JSON: {error}")
         source = str(given)

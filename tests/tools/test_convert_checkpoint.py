@@ -78,6 +78,19 @@ class ConvertCheckpoint(unittest.TestCase):
                          json.loads((DATA / "config.json").read_text()))
         self.assertEqual(sorted(path.name for path in self.folder.iterdir()), ["config.json", "model.safetensors"])
 
+    def test_weights_under_the_names_of_loops_of_ones_own(self):
+        lightning = b"X\x0a\0\0\0state_dict"
+        for name in (b"model_state_dict", b"model", b"module"):
+            with self.subTest(name=name):
+                renamed = b"X" + struct.pack("<I", len(name)) + name
+                path = self.tampered(lambda pickled: pickled.replace(lightning, renamed))
+                self.convert(path, "--force")
+                self.assertEqual(read_safetensors(self.folder / "model.safetensors"),
+                                 read_safetensors(DATA / "model.safetensors"))
+        other = b"X" + struct.pack("<I", 5) + b"other"
+        self.folder = self.scratch / "nothing"
+        self.refuse(self.tampered(lambda pickled: pickled.replace(lightning, other)), "has no tensor")
+
     def test_a_pretrained_backbone_needs_its_configuration(self):
         self.refuse(DATA / "exogenous.ckpt", "--config", "not of Toto Open Base 1.0")
         said = self.convert(DATA / "exogenous.ckpt", "--config", DATA / "config.json")
