@@ -103,7 +103,7 @@ typedef struct totograph_service_options {
     uint64_t size;
     const char* mode; /* As the environment variable TOTOGRAPH_MODE spells it, which goes before, as TOTOGRAPH_DISABLE
                          does, but not before one that is named with `only`; NULL: max-autotune. */
-    int32_t threads;  /* That a forecast may use; 0: all processors that the process may use. */
+    int32_t threads;  /* That a forecast may use, at most 4096; 0: all processors that the process may use. */
     int32_t device;   /* Of a backend that has several; the CPU does not read it. */
     const totograph_bucket* only; /* NULL: all buckets of the package serve; else this one alone. */
 } totograph_service_options;
