@@ -151,12 +151,14 @@ struct TwoSides {
     }
 };
 
-/// Two steps that take a block several turns each, with one barrier between them.
+/// Steps that take a block several turns each, with one barrier between them.
+template <int chains>
 struct FewBarriers {
     static constexpr void record(Recorder& r) {
         Outputs out(r);
-        const Tensor x = r.state("x", {2, 4096});
-        out(cumsum(cumsum(x)));
+        for (int i = 0; i < chains; ++i) {
+            out(cumsum(cumsum(r.state("x", {2, 4096}, DType::f32, i))));
+        }
     }
 };
 
@@ -436,10 +438,12 @@ TEST_CASE_TEMPLATE("sums of a tile lie so that neither who stores nor who loads 
 }
 
 TEST_CASE("a segment whose steps take a block more turns than it has barriers takes a cluster") {
-    using Few = tg::Program<FewBarriers>;
+    using Few = tg::Program<FewBarriers<2>>;
     constexpr tg::cuda::Launch few = first_segment<Few>();
     CHECK(few.count > 1);
     CHECK(few.blocks == tg::cuda::cluster_blocks);
     CHECK(few.local_bytes == 0);
     CHECK(faults_of_segments<Few>() == "");
+    CHECK(tg::cuda::fewest_cluster_steps > 2);
+    CHECK(first_segment<tg::Program<FewBarriers<1>>>().count == 1);  // each on the whole device
 }

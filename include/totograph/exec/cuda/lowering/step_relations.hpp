@@ -13,7 +13,10 @@
 namespace totograph::cuda {
 
 /// Elements of a step that is small enough for a segment: a few for each thread of a cluster.
-inline constexpr Index segment_elements = 65536;
+inline constexpr Index segment_elements = 32768;
+/// The same of a step that copies, of which a thread has more on their way at a time: with two copies of 57,344 and
+/// 35,840 elements in its first segment `readme_22m` of `bench_cuda_toto2` takes 0.244 ms for 0.248 (H200).
+inline constexpr Index copied_segment_elements = 65536;
 
 namespace lowering_detail {
 
@@ -120,7 +123,9 @@ constexpr Index elements_of(const Kernel& kernel) {
 template <class Program>
 constexpr bool is_small(int step) {
     const Kernel& kernel = kernel_of<Program>(step);
-    return !stands_alone(kernel) && elements_of(kernel) <= segment_elements;
+    const bool only_copies = kernel.kind == KernelKind::pointwise && kernel.chain.count == 0;
+    return !stands_alone(kernel) &&
+           elements_of(kernel) <= (only_copies ? copied_segment_elements : segment_elements);
 }
 
 /// Whether all that a norm reads beside its rows are weights, such as an epsilon that was folded.
