@@ -36,8 +36,8 @@ inline constexpr Index widest_row = 1024;
 inline constexpr Index fewest_small_rows = cluster_blocks / 2;
 /// Rows, columns of a row, and steps with which a run beats their launches though the device is not full: on a block of
 /// its own a step of 2,048 columns takes little over a microsecond (8 such rows above), and a launch two (27 for the
-/// scaler of 64 series of 2,048 steps took 53 us, H100). With rows of up to 8,192 the same runs took 24.4 us in one launch
-/// for 21 in three (`bench_cuda_toto2`, `batch_4m`, H200).
+/// scaler of 64 series of 2,048 steps took 53 us, H100). With rows of up to 8,192 the same runs took 24.4 us in one
+/// launch for 21 in three (`bench_cuda_toto2`, `batch_4m`, H200).
 inline constexpr Index fewest_wide_rows = 32;
 inline constexpr Index widest_of_few_rows = 4096;
 inline constexpr int fewest_wide_steps = 4;

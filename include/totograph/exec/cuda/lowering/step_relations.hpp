@@ -124,8 +124,7 @@ template <class Program>
 constexpr bool is_small(int step) {
     const Kernel& kernel = kernel_of<Program>(step);
     const bool only_copies = kernel.kind == KernelKind::pointwise && kernel.chain.count == 0;
-    return !stands_alone(kernel) &&
-           elements_of(kernel) <= (only_copies ? copied_segment_elements : segment_elements);
+    return !stands_alone(kernel) && elements_of(kernel) <= (only_copies ? copied_segment_elements : segment_elements);
 }
 
 /// Whether all that a norm reads beside its rows are weights, such as an epsilon that was folded.
