@@ -4,6 +4,7 @@
 #include <totograph/core/dtype.hpp>
 #include <totograph/core/shape.hpp>
 #include <totograph/graph/op.hpp>
+#include <totograph/graph/record/elementwise.hpp>
 #include <totograph/graph/record/model_error.hpp>
 #include <totograph/graph/record/tensor.hpp>
 
