@@ -173,6 +173,11 @@ def test_times_of_a_rounded_step_do_not_drift(tmp_path):
     without = table_of_times(tmp_path, *frames[:100], *frames[140:301])
     assert without.times_ahead(3000) == ahead
     assert [frames.index(f"{time.timestamp():.3f}") for time in without.times[95:145]] == list(range(95, 145))
+    for lost in (60, 600):
+        frames = [f"{1577836800 + frame / 30:.3f}" for frame in range(1201)]
+        filled = table_of_times(tmp_path, *frames[:100], *frames[100 + lost :])
+        assert [f"{time.timestamp():.3f}" for time in filled.times] == frames
+        assert filled.times_ahead(3000)[-1] == "1577836940.000"
     # A clock that was set once is no rounding.
     days = [1577836800 + 86400 * day - (3600 if day > 20 else 0) for day in range(60)]
     assert table_of_times(tmp_path, *days).times_ahead(30)[-1] == str(days[-1] + 30 * 86400)

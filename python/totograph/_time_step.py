@@ -31,7 +31,8 @@ class Interval:
 
     def missing(self, before: datetime, after: datetime) -> int:
         """Rows that are missing between two; a recorder may be early or late."""
-        return max(math.floor((after - before) / self.length + 0.5) - 1, 0)
+        mean = 1 + self.turns_a_step * (self.turn / self.length)  # in `length`
+        return max(math.floor((after - before) / self.length / mean + 0.5) - 1, 0)
 
 
 @dataclass(frozen=True)
@@ -87,9 +88,10 @@ def _turns(times: Sequence[datetime], length: timedelta, alike: Counter[timedelt
     if len(alike) != 2 or min(alike.values()) < 4:  # one is a clock that was set, as where daylight saving begins
         return 0.0, timedelta()
     turn = max(alike) - min(alike)
-    steps = [0]  # from the first row
+    usual = sum(one.total_seconds() * count for one, count in alike.items()) / sum(alike.values())
+    steps = [0]  # from the first row; those of a long gap are many
     for a, b in zip(times, times[1:]):
-        steps.append(steps[-1] + math.floor((b - a) / length + 0.5))
+        steps.append(steps[-1] + math.floor((b - a).total_seconds() / usual + 0.5))
     seconds = (times[-1] - times[0]).total_seconds() / steps[-1]
     most = 1.000001 * turn.total_seconds()
     if any(abs((time - times[0]).total_seconds() - step * seconds) > most for time, step in zip(times, steps)):

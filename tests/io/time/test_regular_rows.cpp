@@ -185,3 +185,19 @@ TEST_CASE("rows of a market are put in order, without gaps for nights and weeken
                  "keep one row of each time. Name the column of symbols."},
                 [&] { ordered(rows); });
 }
+
+TEST_CASE("regular rows: a long gap is filled where the step is rounded") {
+    // 30 a second, in milliseconds: steps of 33 ms would be one too many in 60 rows, and six in 600.
+    for (const std::size_t lost : {std::size_t{1}, std::size_t{60}, std::size_t{600}}) {
+        CAPTURE(lost);
+        Stamps whole;
+        for (int row = 0; row <= 1200; ++row) {
+            whole.push_back(std::to_string((200 * row + 3) / 6));
+        }
+        Stamps stamps = whole;
+        stamps.erase(stamps.begin() + 100, stamps.begin() + 100 + static_cast<std::ptrdiff_t>(lost));
+        const Table table = regular(stamps);
+        CHECK(notes(table, "lacks " + std::to_string(lost) + " row"));
+        CHECK(table.timestamps == whole);
+    }
+}

@@ -56,6 +56,14 @@ TEST_CASE("time step: one that is rounded does not drift") {
     Stamps gaps = frames;
     gaps.erase(gaps.begin() + 100, gaps.begin() + 140);
     CHECK(later(gaps, 3000) == "120000");
+    for (const int lost : {60, 600}) {
+        CAPTURE(lost);
+        Stamps long_gap = rounded(1201, 30, 1000);
+        long_gap.erase(long_gap.begin() + 100, long_gap.begin() + 100 + lost);
+        CHECK(later(long_gap, 3000) == "140000");
+        long_gap.resize(long_gap.size() - 300);
+        CHECK(later(long_gap, 300) == "40000");
+    }
     CHECK(step_of(frames).reaches(20'000, 1'000'000'000'000));
     // No rounding: days by a clock that was set once, and intervals that come as they like.
     Stamps days;
@@ -65,6 +73,10 @@ TEST_CASE("time step: one that is rounded does not drift") {
     CHECK(later(days, 1000) == std::to_string(1'000'000 + 39'050));
     CHECK(later({"0", "10", "20", "30", "40", "51", "62", "73", "84"}, 8) == "164");
     CHECK(later({"0", "100", "201", "300", "401", "502", "602", "703", "803"}, 2) == "1005");  // three intervals
+    // As they stand, rows may end where they began.
+    const Stamps round_trip = {"0", "10", "21", "31", "42", "52", "63", "73", "84", "0"};
+    CHECK(step_of(round_trip).turns_a_step == 0);
+    CHECK(later(round_trip, 8) == "80");
 }
 
 TEST_CASE("time step: whole months, on the same or the last day") {

@@ -24,6 +24,9 @@ struct TimeStep {
     double turns_a_step = 0;
     std::int64_t turn = 0;
 
+    /// The length of a step on average; not of `months`.
+    [[nodiscard]] double mean() const { return static_cast<double>(length) + turns_a_step * static_cast<double>(turn); }
+
     /// The time of the row `count` steps after that of `time`.
     [[nodiscard]] std::int64_t later(std::int64_t time, std::int64_t count) const {
         if (kind == Kind::months) {

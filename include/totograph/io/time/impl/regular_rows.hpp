@@ -183,8 +183,7 @@ TOTOGRAPH_INLINE std::int64_t RowRepair::missing_before(std::size_t row, const T
     if (step.kind == TimeStep::Kind::months) {
         return (step.months.month_of(times()[row]) - step.months.month_of(times()[row - 1])) / step.length - 1;
     }
-    const double steps =
-        static_cast<double>(time_between(times()[row - 1], times()[row])) / static_cast<double>(step.length);
+    const double steps = static_cast<double>(time_between(times()[row - 1], times()[row])) / step.mean();
     return std::max<std::int64_t>(static_cast<std::int64_t>(std::round(std::min(steps, 1e15))) - 1, 0);
 }
 

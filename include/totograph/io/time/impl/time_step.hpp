@@ -40,16 +40,20 @@ TOTOGRAPH_INLINE void find_turns(TimeStep& step, const std::vector<std::int64_t>
         return;
     }
     const auto length = static_cast<double>(step.length);
+    const double usual = static_cast<double>(alike.front()) +
+                         static_cast<double>(longer) / static_cast<double>(alike.size()) * static_cast<double>(turn);
     const auto from_first = [&](std::size_t row) { return static_cast<double>(time_between(times[0], times[row])); };
-    std::vector<double> steps(times.size());  // from the first row
+    std::vector<double> steps(times.size());  // from the first row; those of a long gap are many
     for (std::size_t row = 1; row < times.size(); ++row) {
-        steps[row] =
-            steps[row - 1] + std::round(static_cast<double>(time_between(times[row - 1], times[row])) / length);
+        steps[row] = steps[row - 1] + std::round(static_cast<double>(time_between(times[row - 1], times[row])) / usual);
+    }
+    if (steps.back() <= 0) {
+        return;  // rows as they stand may end where they began
     }
     const double mean = from_first(times.size() - 1) / steps.back();
     const double most = 1.000001 * static_cast<double>(turn);
     for (std::size_t row = 0; row < times.size(); ++row) {
-        if (std::abs(from_first(row) - steps[row] * mean) > most) {
+        if (!(std::abs(from_first(row) - steps[row] * mean) <= most)) {
             return;
         }
     }
