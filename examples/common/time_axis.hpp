@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cmath>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -42,18 +43,17 @@ inline constexpr std::array<const char*, 12> month_names = {"Jan", "Feb", "Mar",
 struct ClockScale {
     std::int64_t anchor_row = 0;
     std::int64_t anchor = 0;  // nanoseconds since 1970
-    std::int64_t step = 1;    // nanoseconds a row
+    double step = 1;          // nanoseconds a row
     std::int64_t offset_seconds = 0;
     bool are_workdays = false;
     double since_monday = 0;  // days from the Monday before the anchor, for workdays
 
     [[nodiscard]] double instant(double row) const {
         const double steps = row - static_cast<double>(anchor_row);
-        return static_cast<double>(anchor) +
-               (are_workdays ? days_of_workdays(since_monday, steps) : steps) * static_cast<double>(step);
+        return static_cast<double>(anchor) + (are_workdays ? days_of_workdays(since_monday, steps) : steps) * step;
     }
     [[nodiscard]] double row(std::int64_t at) const {
-        const double steps = static_cast<double>(at - anchor) / static_cast<double>(step);
+        const double steps = static_cast<double>(at - anchor) / step;
         return static_cast<double>(anchor_row) + (are_workdays ? workdays_of_days(since_monday, steps) : steps);
     }
     /// Whether a time is of a day on which no row is.
@@ -160,13 +160,15 @@ inline std::vector<TimeTick> month_row_ticks(const Timeline& timeline, std::int6
     return ticks;
 }
 
-inline std::vector<TimeTick> number_ticks(double first, double last, double offset, double step, std::size_t most) {
+/// Ticks at round numbers on which a row is, or nearly is.
+inline std::vector<TimeTick> number_ticks(double first, double last, double offset, double step, std::size_t most,
+                                          double nearly = 1e-6) {
     const std::vector<double> values = nice_ticks({offset + first * step, offset + last * step}, most);
     const std::vector<std::string> labels = tick_labels(values);
     std::vector<TimeTick> ticks;
     for (std::size_t i = 0; i < values.size(); ++i) {
         const double row = (values[i] - offset) / step;
-        if (std::abs(row - std::round(row)) < 1e-6) {
+        if (std::abs(row - std::round(row)) < nearly) {
             ticks.push_back({row, labels[i]});
         }
     }
@@ -219,19 +221,20 @@ inline TimeAxis time_axis(const Timeline& timeline, std::int64_t first, std::int
     const bool epoch = timeline.kind() == Timeline::Kind::numbers && timeline.epoch_unit() > 0;
     if (timeline.kind() == Timeline::Kind::instants || epoch) {
         const std::int64_t unit = epoch ? timeline.epoch_unit() : 1;
-        const detail::ClockScale scale{timeline.anchor_row(),   timeline.anchor() * unit,
-                                       timeline.step() * unit,  timeline.style().offset_seconds,
-                                       timeline.are_workdays(), timeline.since_monday()};
+        const detail::ClockScale scale{
+            timeline.anchor_row(),           timeline.anchor() * unit, timeline.mean_step() * static_cast<double>(unit),
+            timeline.style().offset_seconds, timeline.are_workdays(),  timeline.since_monday()};
         const std::string zone = epoch ? "Z" : timeline.style().zone;
         return {detail::instant_ticks(scale, low, high, most),
                 detail::date_range_text(scale, low, high, zone) + ", one step is " +
-                    (scale.are_workdays ? "1 workday" : detail::duration_text(scale.step))};
+                    (scale.are_workdays ? "1 workday" : detail::duration_text(std::llround(scale.step)))};
     }
     if (timeline.kind() == Timeline::Kind::numbers) {
-        const auto step = static_cast<double>(timeline.step());
+        const double step = timeline.mean_step();
+        const double rounding = step == static_cast<double>(timeline.step()) ? 1e-6 : 1 / step;
         const double offset =
             static_cast<double>(timeline.anchor()) - step * static_cast<double>(timeline.anchor_row());
-        return {detail::number_ticks(low, high, offset, step, most), "time in the units of the file"};
+        return {detail::number_ticks(low, high, offset, step, most, rounding), "time in the units of the file"};
     }
     // The last row of the history is 0, so that the label of a step is how far ahead it was forecast.
     return {detail::number_ticks(low, high, 1 - static_cast<double>(origin), 1, most),

@@ -77,6 +77,8 @@ public:
     [[nodiscard]] std::int64_t anchor() const { return anchor_; }
     /// The interval between rows: nanoseconds, months, or a plain number.
     [[nodiscard]] std::int64_t step() const { return step_.length; }
+    /// The same on average, where times are rounded.
+    [[nodiscard]] double mean_step() const { return step_.mean(); }
     /// Whether rows are the days from Monday to Friday.
     [[nodiscard]] bool are_workdays() const { return are_workdays_; }
     /// How many days ago the Monday of the last row's week began; for workdays only.

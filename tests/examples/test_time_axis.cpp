@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "../../examples/common/time_axis.hpp"
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -75,6 +76,22 @@ TEST_CASE("rows of whole months") {
     const Timeline yearly({"2020-07-01", "2021-07-01"});
     CHECK(labels_of(time_axis(yearly, 0, 3, 2, 6)) == Labels{"2020", "2021", "2022", "2023"});
     CHECK(time_axis(yearly, 0, 3, 2, 6).caption == "one step is 1 year");
+}
+
+TEST_CASE("ticks do not drift where the step is rounded") {
+    // 30 rows a second, in milliseconds since 1970 and since the first of them.
+    for (const std::int64_t first : {std::int64_t{1'763'690'400'000}, std::int64_t{0}}) {
+        CAPTURE(first);
+        std::vector<std::string> stamps;
+        for (std::int64_t row = 0; row <= 600; ++row) {
+            stamps.push_back(std::to_string(first + (200 * row + 3) / 6));
+        }
+        const TimeAxis axis = time_axis(Timeline(stamps), 0, 3600, 601, 4);
+        REQUIRE(axis.ticks.size() >= 3);
+        CHECK(axis.ticks.back().row == doctest::Approx(first == 0 ? 3000 : 3600).epsilon(1e-9));
+        CHECK(axis.ticks.back().label == (first == 0 ? "100k" : "02:02:00"));
+        CHECK((first == 0 || axis.caption == "2025-11-21 UTC, one step is 33.33 ms"));
+    }
 }
 
 TEST_CASE("epoch numbers read as times, counters as numbers") {
