@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -28,6 +29,36 @@ inline double workdays_of_days(double since_monday, double days) {
     const double place = since_monday + days;
     const double week = std::floor(place / 7);
     return 5 * week + std::min(place - 7 * week, 5.0) - since_monday;
+}
+
+/// How many days ago the Monday of the last time's week began, where times are one day apart or more and none of them
+/// is on a weekend, in two weeks and more; else nothing.
+/// @param step  how far apart most of them are
+/// @param unit  nanoseconds in one count of the times and of the step; 0 where they are no times of a clock
+inline std::optional<double> since_monday_of_workdays(const std::vector<std::int64_t>& times, double step,
+                                                      std::int64_t unit, std::int64_t offset_seconds) {
+    constexpr std::int64_t nanoseconds = totograph::io::seconds_per_day * totograph::io::nanoseconds_per_second;
+    constexpr std::size_t two_weeks = 10;
+    if (unit == 0 || nanoseconds % unit != 0 || times.size() < two_weeks) {
+        return std::nullopt;
+    }
+    const std::int64_t day = nanoseconds / unit;
+    if (step != static_cast<double>(day)) {
+        return std::nullopt;
+    }
+    const std::int64_t newest = times.back();
+    const totograph::io::ClockTime last = totograph::io::clock_time(newest * unit, offset_seconds);
+    const auto weekday = (std::chrono::weekday(std::chrono::sys_days(last.date)) - std::chrono::Monday).count();
+    const bool are_workdays = std::all_of(times.begin(), times.end(), [&](std::int64_t time) {
+        // Rounded, for daylight saving may move the clock by an hour.
+        const std::int64_t before = (newest - time + day / 2) / day;
+        return ((weekday - before) % 7 + 7) % 7 < 5;
+    });
+    if (!are_workdays) {
+        return std::nullopt;
+    }
+    return static_cast<double>(weekday) +
+           static_cast<double>(last.nanosecond_of_day) / static_cast<double>(nanoseconds);
 }
 
 /// The times of a table's rows, and how they go on after its last row.
@@ -112,23 +143,13 @@ private:
     }
 
     void find_workdays() {
-        constexpr std::int64_t day = totograph::io::seconds_per_day * totograph::io::nanoseconds_per_second;
-        constexpr std::size_t two_weeks = 10;
         // Of dates and times, or of epoch times, which are counts of so many nanoseconds.
         const std::int64_t unit = kind_ == Kind::instants ? 1 : kind_ == Kind::numbers ? epoch_unit() : 0;
-        if (unit == 0 || day % unit != 0 || step_.length != day / unit || clock_.times.size() < two_weeks) {
-            return;
-        }
         const std::int64_t offset = kind_ == Kind::instants ? clock_.style.offset_seconds : 0;
-        const totograph::io::ClockTime last = totograph::io::clock_time(anchor_ * unit, offset);
-        const auto weekday = (std::chrono::weekday(std::chrono::sys_days(last.date)) - std::chrono::Monday).count();
-        since_monday_ =
-            static_cast<double>(weekday) + static_cast<double>(last.nanosecond_of_day) / static_cast<double>(day);
-        are_workdays_ = std::all_of(clock_.times.begin(), clock_.times.end(), [&](std::int64_t time) {
-            // Rounded, for daylight saving may move the clock by an hour.
-            const std::int64_t before = (anchor_ - time + day / unit / 2) / (day / unit);
-            return ((weekday - before) % 7 + 7) % 7 < 5;
-        });
+        const std::optional<double> since =
+            since_monday_of_workdays(clock_.times, static_cast<double>(step_.length), unit, offset);
+        are_workdays_ = since.has_value();
+        since_monday_ = since.value_or(0);
     }
 
     [[nodiscard]] std::int64_t rows() const { return static_cast<std::int64_t>(stamps_.size()); }

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <chrono>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -30,7 +29,7 @@ public:
     static constexpr double far_steps = 100;
 
     /// `order` is that of dates that do not begin with their year; by default the first one tells that can be read in
-    /// one way only. Where lines are `as_is`, what lies between two of them is no step.
+    /// one way only. Where lines are `as_is`, what lies between two of them is no step, and none is held back.
     explicit StreamClock(std::optional<totograph::io::DateOrder> order = std::nullopt, bool as_is = false)
         : order_(order), as_is_(as_is) {}
 
@@ -106,8 +105,9 @@ private:
                     .is_unclear = !order_ && !last_ && reading.can_be_day_first && reading.can_be_month_first};
         }
         if (last_ && *now <= *last_) {
-            // The first lines may be wrong, and all others right: two that ascend are believed then.
-            const bool is_restart = taken_ < 2 && late_ && *late_ < *now;
+            // The first lines may be wrong, and all others right: two that ascend are believed then. Where none is
+            // held back, any line may be.
+            const bool is_restart = (as_is_ || taken_ < 2) && late_ && *late_ < *now;
             if (!is_restart) {
                 late_ = now;
                 return {.is_late = true, .is_repeated = *now == *last_};
@@ -115,10 +115,10 @@ private:
             last_ = late_;
             recent_ = {*late_};
             held_.reset();
-            taken_ = 0;
+            taken_ = as_is_ ? taken_ : 0;
         } else if (held_ && *now == *held_) {
             return {.is_late = true, .is_repeated = true};
-        } else if (last_ && taken_ > 0 && distance(*last_, *now) > far_steps * interval(1)) {
+        } else if (!as_is_ && last_ && taken_ > 0 && distance(*last_, *now) > far_steps * interval(1)) {
             held_ = now;
             return {.is_held = true};
         }
@@ -148,22 +148,17 @@ private:
 
     /// So many steps after the last line, where the last lines are days, and all of them workdays.
     [[nodiscard]] std::optional<std::string> workdays_later(std::int64_t steps) const {
-        constexpr std::int64_t day = totograph::io::seconds_per_day * totograph::io::nanoseconds_per_second;
-        constexpr std::size_t two_weeks = 10;
-        if (!as_is_ || !style_ || recent_.size() < two_weeks || interval(3) != static_cast<double>(day)) {
+        if (!as_is_ || !last_) {
             return std::nullopt;
         }
-        const totograph::io::ClockTime last = totograph::io::clock_time(*last_, style_->offset_seconds);
-        const auto weekday = (std::chrono::weekday(std::chrono::sys_days(last.date)) - std::chrono::Monday).count();
-        const bool are_workdays = std::all_of(recent_.begin(), recent_.end(), [&](std::int64_t time) {
-            const std::int64_t before = (*last_ - time + day / 2) / day;  // daylight saving may move the clock
-            return ((weekday - before) % 7 + 7) % 7 < 5;
-        });
-        if (!are_workdays) {
+        const std::int64_t unit = style_ ? 1 : totograph::io::epoch_unit_of(*last_, decimals_);
+        const double day = interval(3);
+        const std::optional<double> since_monday =
+            since_monday_of_workdays(recent_, day, unit, style_ ? style_->offset_seconds : 0);
+        if (!since_monday) {
             return std::nullopt;
         }
-        const double days = days_of_workdays(static_cast<double>(weekday), static_cast<double>(steps));
-        const double ahead = days * static_cast<double>(day);
+        const double ahead = days_of_workdays(*since_monday, static_cast<double>(steps)) * day;
         std::int64_t value = 0;
         if (!(ahead < 9e18) || __builtin_add_overflow(*last_, std::llround(ahead), &value)) {
             return unnamed(steps);

@@ -425,6 +425,47 @@ TEST_CASE("lines of weekdays that are taken as they stand go on on weekdays") {
     CHECK(few.later(1) == "2024-09-14");
 }
 
+TEST_CASE("epoch times of weekdays go on on weekdays") {
+    constexpr std::int64_t day = 86'400;
+    constexpr std::int64_t monday = 1'725'840'000 + day / 2;  // 2024-09-09, at noon
+    const auto day_of = [](std::int64_t line) { return monday + (7 * (line / 5) + line % 5) * day; };
+    for (const char* digits : {"", "000", ".5"}) {  // seconds, milliseconds, decimals
+        CAPTURE(digits);
+        StreamClock as_is(std::nullopt, true);
+        StreamClock filled;
+        for (std::int64_t line = 0; line < 20; ++line) {
+            (void)as_is.advance(std::to_string(day_of(line)) + digits);
+            (void)filled.advance(std::to_string(day_of(line)) + digits);
+        }
+        CHECK(as_is.later(1) == std::to_string(day_of(20)) + digits);
+        CHECK(as_is.later(6) == std::to_string(day_of(25)) + digits);
+        CHECK(filled.later(1) == std::to_string(day_of(19) + day) + digits);
+    }
+    // Counters are no days, however far apart they are.
+    StreamClock counter(std::nullopt, true);
+    for (std::int64_t line = 0; line < 20; ++line) {
+        (void)counter.advance(std::to_string(day_of(line) - monday));
+    }
+    CHECK(counter.later(1) == std::to_string(day_of(19) - monday + day));
+}
+
+TEST_CASE("no line is held back where lines are taken as they stand") {
+    StreamClock clock(std::nullopt, true);
+    for (int line = 0; line < 8; ++line) {
+        (void)clock.advance(std::to_string(10 * line));
+    }
+    CHECK(clock.later(1) == "80");
+    CHECK_FALSE(clock.advance("5000").is_held);
+    CHECK(clock.later(1) == "5010");
+    CHECK_FALSE(clock.advance("5010").is_held);
+    CHECK(clock.later(2) == "5030");
+    // A wrong time far ahead is got over when two behind it ascend.
+    (void)clock.advance("900000");
+    CHECK(clock.advance("5030").is_late);
+    CHECK_FALSE(clock.advance("5040").is_late);
+    CHECK(clock.later(1) == "5050");
+}
+
 TEST_CASE("the clock learns a slower rhythm") {
     for (const int slow : {10, 500}) {
         StreamClock clock;
