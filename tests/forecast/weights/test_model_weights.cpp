@@ -110,6 +110,9 @@ TEST_CASE("names that all differ by one prefix are told in one sentence") {
                 [&] { (void)load_weights<Prefill, Decode>(with("_orig_mod.", "head")); });
     check_error(ErrorCode::missing_tensor, {"lacks the tensor 'table'; check that", "4 are there"},
                 [&] { (void)load_weights<Prefill, Decode>(with("_orig_mod.", "tail")); });
+    check_error(ErrorCode::missing_tensor,
+                {"lacks the tensor 'head'; check that", "One is there that the model does not read: 'ahead'."},
+                [&] { (void)load_weights<Prefill, Decode>(with("", "ahead")); });
 
     using forecast_detail::name_prefix;
     const auto other = [](std::string name) { return name == "m.b" ? std::string("m.c") : name; };
@@ -118,7 +121,12 @@ TEST_CASE("names that all differ by one prefix are told in one sentence") {
     CHECK(name_prefix({"m.a", "m.b"}, {"x.m.c", "x.m.a"}, other).too_much == "x.");
     CHECK_FALSE(name_prefix({"m.a", "n.b"}, {"a", "b"}, nullptr).is_there());
     CHECK_FALSE(name_prefix({"m.a", "m.b"}, {"x.m.a", "y.m.b"}, nullptr).is_there());
-    CHECK_FALSE(name_prefix({"m.a"}, {}, nullptr).is_there());
+    CHECK_FALSE(name_prefix({"m.a", "m.b"}, {}, nullptr).is_there());
+    // One tensor may be like another by chance, and what does not end in a dot is a part of a word.
+    CHECK_FALSE(name_prefix({"m.a"}, {"a"}, nullptr).is_there());
+    CHECK_FALSE(name_prefix({"a"}, {"m.a"}, nullptr).is_there());
+    CHECK_FALSE(name_prefix({"unembed.weight", "unembed.bias"}, {"embed.weight", "embed.bias"}, nullptr).is_there());
+    CHECK_FALSE(name_prefix({"embed.weight", "embed.bias"}, {"unembed.weight", "unembed.bias"}, nullptr).is_there());
 }
 
 TEST_CASE("a tensor that programs read as two shapes is an error of theirs, not of the checkpoint") {

@@ -9,7 +9,8 @@
 
 namespace totograph::forecast_detail {
 
-/// How all names in a file differ from those that are wanted, where they do so alike.
+/// How all names in a file differ from those that are wanted, where they do so alike: by the parts of a name that end
+/// in a dot, such as `model.`.
 struct NamePrefix {
     std::string too_much;    ///< That stands before each name in the file.
     std::string too_little;  ///< That each name in the file lacks.
@@ -18,10 +19,13 @@ struct NamePrefix {
 };
 
 /// The prefix by which every wanted name is found among those of a file; none where there is no such one.
-/// @param wanted      at least one
+/// @param wanted      at least one; one name alone shares nothing with others, so it has no prefix
 /// @param other_name  under which a tensor may be there as well; null where there is none
 inline NamePrefix name_prefix(const std::vector<std::string>& wanted, const std::vector<std::string>& found,
                               std::string (*other_name)(std::string name)) {
+    if (wanted.size() < 2) {
+        return {};
+    }
     const std::set<std::string, std::less<>> names(found.begin(), found.end());
     const auto has_all = [&](const auto& renamed) {
         for (const std::string& name : wanted) {
@@ -36,13 +40,13 @@ inline NamePrefix name_prefix(const std::vector<std::string>& wanted, const std:
     for (const std::string& name : found) {
         if (name.size() > first.size() && name.ends_with(first)) {
             const std::string prefix = name.substr(0, name.size() - first.size());
-            if (has_all([&](const std::string& one) { return prefix + one; })) {
+            if (prefix.ends_with('.') && has_all([&](const std::string& one) { return prefix + one; })) {
                 return {prefix, {}};
             }
         }
         if (name.size() < first.size() && std::string_view(first).ends_with(name)) {
             const std::string prefix = first.substr(0, first.size() - name.size());
-            if (has_all([&](const std::string& one) {
+            if (prefix.ends_with('.') && has_all([&](const std::string& one) {
                     return one.starts_with(prefix) ? one.substr(prefix.size()) : std::string();
                 })) {
                 return {{}, prefix};
