@@ -105,16 +105,20 @@ TEST_CASE("checkpoint files: shards, by their folder, their index or one of them
 }
 
 TEST_CASE("checkpoint files: shards without their index are no checkpoint") {
-    for (const std::string name : {"model-00002-of-00002.safetensors", "a-of-b-1-of-10.safetensors"}) {
+    for (const std::string name : {"model-00002-of-00002.safetensors", "a-of-b-00001-of-00010.safetensors"}) {
         const ScratchFolder folder;
         const Path shard = folder.file(name, "w");
         refuse(shard, {name, "is one of the " + std::string(name[0] == 'a' ? "10" : "2") + " shards", "index"});
-        refuse(folder.path(), {"is one of the", "model.safetensors.index.json and all shards"});
+        refuse(folder.path(), {"is one of the", "no model.safetensors.index.json beside it names it",
+                               "name the index, if it has another name"});
         (void)folder.file("zz.safetensors", "w");
         refuse(folder.path(), {name, "is one of the"});
     }
-    for (const std::string name : {"model-00001-of-00001.safetensors", "one-of-2.safetensors", "-of-2.safetensors",
-                                   "2.safetensors", "best-of-.safetensors", "3-of-0.safetensors"}) {
+    for (const std::string name :
+         {"model-00001-of-00001.safetensors", "one-of-2.safetensors", "-of-2.safetensors", "2.safetensors",
+          "best-of-.safetensors", "3-of-0.safetensors", "a-of-b-1-of-10.safetensors", "fold-1-of-5.safetensors",
+          "model-00001-of-00000.safetensors", "model-000x1-of-00002.safetensors", "model-00001-of-000002.safetensors",
+          "model00001-of-00002.safetensors"}) {
         CAPTURE(name);
         const ScratchFolder folder;
         const Path whole = folder.file(name, "w");

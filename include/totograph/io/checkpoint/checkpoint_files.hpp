@@ -65,7 +65,8 @@ private:
     /// The one safetensors file of a folder that has none of the usual name. Throws `Error` with what there is instead.
     static Path only_file(const Path& folder);
 
-    /// Throws `Error` for one of several shards (`NAME-00001-of-00002.safetensors`) that no index goes with.
+    /// Throws `Error` for one of several shards, by the form of the hub's names (`NAME-00001-of-00002.safetensors`):
+    /// whoever asks has looked for an index that names it.
     static void require_whole(const Path& weights);
 
     static std::string shown_name(const Path& path) { return in_quotes(path.filename().string(), longest_quote); }

@@ -137,21 +137,23 @@ TOTOGRAPH_INLINE CheckpointSearch::Path CheckpointSearch::only_file(const Path& 
 }
 
 TOTOGRAPH_INLINE void CheckpointSearch::require_whole(const Path& weights) {
-    constexpr std::string_view digits = "0123456789";
-    constexpr std::string_view between = "-of-";
+    constexpr std::string_view form = "-00000-of-00000";  // each 0 is any digit
     const std::string name = weights.stem().string();
-    const std::size_t end = name.find_last_not_of(digits) + 1;  // of what comes before the number of shards
-    const std::string shards = name.substr(std::min(name.find_first_not_of('0', end), name.size()));
-    const std::string before = name.substr(0, end);
-    const bool is_numbered = before.size() > between.size() && before.ends_with(between) &&
-                             digits.find(before[before.size() - between.size() - 1]) != std::string_view::npos;
-    if (!is_numbered || shards.empty() || shards == "1") {
+    const std::string ending = name.substr(name.size() - std::min(name.size(), form.size()));
+    const auto is_like = [](char found, char wanted) {
+        return wanted == '0' ? found >= '0' && found <= '9' : found == wanted;
+    };
+    if (!std::equal(ending.begin(), ending.end(), form.begin(), form.end(), is_like)) {
+        return;
+    }
+    const std::string shards = ending.substr(std::min(ending.find_first_not_of('0', form.size() - 5), ending.size()));
+    if (shards.empty() || shards == "1") {
         return;
     }
     fail(ErrorCode::file_not_found, "The file " + in_quotes(weights.string(), longest_quote) + " is one of the " +
-                                        shards +
-                                        " shards of a checkpoint, and their index is not beside it. Download " +
-                                        std::string(index_name) + " and all shards, and name the folder.");
+                                        shards + " shards of a checkpoint, and no " + std::string(index_name) +
+                                        " beside it names it. Download that index and all shards and name their "
+                                        "folder; or name the index, if it has another name.");
 }
 
 TOTOGRAPH_INLINE CheckpointSearch::Path CheckpointSearch::snapshot_of(const Path& cache) {
