@@ -159,12 +159,14 @@ def read_checkpoint(path, archive):
 
 def weights_of(content):
     """The tensors of a Toto in a checkpoint, by their published names, and how many others there were."""
-    if not isinstance(content, dict) or not isinstance(content.get("state_dict", {}), dict):
+    if not isinstance(content, dict):
         raise Failure("it holds no state_dict")
     within = [content[name] for name in STATES if isinstance(content.get(name), dict)]
     found = [tensors_of(state) for state in [*within, content]]
     tensors, others = next((one for one in found if SIGN in one[0]), found[0])
     if SIGN not in tensors:
+        if not isinstance(content.get("state_dict", {}), dict):
+            raise Failure(f"it holds no state_dict that is a dictionary, and elsewhere no tensor {SIGN!r}")
         raise Failure(f"it is no checkpoint of Toto 1.0: it has no tensor {SIGN!r}")
     return tensors, others
 

@@ -30,6 +30,13 @@ def read_safetensors(path):
             for name, tensor in header.items()}
 
 
+def with_item(pickled, name, value):
+    """A pickle of a dictionary that has one more item, set last: its key, its value and SETITEM before the stop."""
+    assert pickled.endswith(b".")
+    body = lambda one: pickle.dumps(one, 2)[2:-1]  # without the protocol and the stop
+    return pickled[:-1] + body(name) + body(value) + b"s."
+
+
 class ConvertCheckpoint(unittest.TestCase):
     def setUp(self):
         scratch = tempfile.TemporaryDirectory()
@@ -85,6 +92,14 @@ class ConvertCheckpoint(unittest.TestCase):
                 renamed = b"X" + struct.pack("<I", len(name)) + name
                 path = self.tampered(lambda pickled: pickled.replace(lightning, renamed))
                 self.convert(path, "--force")
+                self.assertEqual(read_safetensors(self.folder / "model.safetensors"),
+                                 read_safetensors(DATA / "model.safetensors"))
+        # A state_dict that is something else is passed over: the weights are in `model`.
+        model = b"X" + struct.pack("<I", 5) + b"model"
+        for something in (1, "text", None, [2]):
+            with self.subTest(state_dict=something):
+                self.convert(self.tampered(
+                    lambda pickled: with_item(pickled.replace(lightning, model), "state_dict", something)), "--force")
                 self.assertEqual(read_safetensors(self.folder / "model.safetensors"),
                                  read_safetensors(DATA / "model.safetensors"))
         other = b"X" + struct.pack("<I", 5) + b"other"
