@@ -13,7 +13,7 @@ import pytest
 from support import CHECKPOINT, PACKAGE, waves
 
 import totograph as tg
-from totograph_package.models import find_config
+from totograph_package.models import find_config, read_model
 
 
 def test_foreign_and_broken_packages_are_refused_before_they_run(tmp_path, monkeypatch):
@@ -84,6 +84,14 @@ def test_a_package_is_found_by_whatever_names_a_checkpoint(tmp_path, monkeypatch
     assert find_config(snapshot / "model.safetensors.index.json") == snapshot / "model.safetensors.index.json"
     (snapshot / "model.safetensors.index.json").write_text("{}")
     assert find_config(snapshot / "model.safetensors.index.json") == snapshot / "config.json"
+    for reference in (b"../../evil", b"", b"\n", b"\xff\xfe", b"0123abce", b"0123abcd/../ffff", b"0123ABCD", b"/",
+                      b"a" * 900):
+        (cached / "refs" / "main").write_bytes(reference)
+        for find in (find_config, read_model, tg.load):
+            with pytest.raises(FileNotFoundError, match="in refs/main, but holds no such one"):
+                find(cached)
+    (cached / "refs" / "main").write_bytes(b"0123abcd \r\n")
+    assert find_config(cached) == snapshot / "config.json"
     for content, says in [(b'{"a": ', "config.json' is no JSON"), (b"[1, 2]", "config.json' holds no object of JSON")]:
         (snapshot / "config.json").write_bytes(content)
         for sizes in (None, "small"):

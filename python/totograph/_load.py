@@ -58,8 +58,9 @@ def load(
         return Model(checkpoint, named, mode, threads, ordinal)
     device = device or "cpu"
     folders = [Path(package)] if package is not None else _package_folders()
+    file = find_config(checkpoint)
     try:
-        config = read_config(find_config(checkpoint))
+        config = read_config(file)
     except (FileNotFoundError, NotADirectoryError):
         raise FileNotFoundError(
             f"The checkpoint '{checkpoint}' has no config.json, by which its package is found. Name the package."

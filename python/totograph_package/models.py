@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Mapping
@@ -50,8 +51,9 @@ class Model:
 
 
 def read_model(checkpoint: str | os.PathLike[str]) -> Model:
-    """The model of a checkpoint: its folder, or a `config.json` itself; or a published one by its name. Raises
-    `FileNotFoundError`, and `ValueError` for what is no configuration of a model that packages are compiled for."""
+    """The model of a checkpoint: of whatever `find_config` takes, or a published one by its name. Raises
+    `FileNotFoundError`, also as `find_config`, and `ValueError` for what is no configuration of a model that packages
+    are compiled for."""
     if str(checkpoint) in PUBLISHED and not Path(checkpoint).exists():
         return _model(PUBLISHED[str(checkpoint)], Path(f"the configuration of {checkpoint}"))
     file = find_config(checkpoint)
@@ -66,17 +68,29 @@ def read_model(checkpoint: str | os.PathLike[str]) -> Model:
 
 def find_config(checkpoint: str | os.PathLike[str]) -> Path:
     """Where the `config.json` of a checkpoint is, or would be: in its folder, beside its weights or their index, in the
-    snapshot of a model's folder in a cache of the hub; or that file itself. As `io/checkpoint/checkpoint_files.hpp`."""
+    snapshot of a model's folder in a cache of the hub; or that file itself. As `io/checkpoint/checkpoint_files.hpp`.
+    Raises `FileNotFoundError` where refs/main of such a folder names no snapshot."""
     path = Path(checkpoint)
     if not path.is_dir():
         is_config = path.suffix == ".json" and not path.name.endswith(".index.json")
         return path if is_config or not path.exists() else path.parent / "config.json"
     own, snapshots, newest = path / "config.json", path / "snapshots", path / "refs" / "main"
     if not own.exists() and snapshots.is_dir():
-        found = [snapshots / newest.read_text().strip()] if newest.is_file() else list(snapshots.iterdir())
+        found = [_snapshot(path, newest)] if newest.is_file() else list(snapshots.iterdir())
         if len(found) == 1:
             return found[0] / "config.json"
     return own
+
+
+def _snapshot(cache: Path, reference: Path) -> Path:
+    """The snapshot that refs/main names: a commit, of hexadecimal digits alone, and so no path that leads elsewhere."""
+    with reference.open("rb") as file:
+        commit = file.read(1000).decode("utf-8", "replace").rstrip(" \t\r\n")
+    snapshot = cache / "snapshots" / commit
+    if not re.fullmatch("[0-9a-f]{1,255}", commit) or not snapshot.is_dir():
+        raise FileNotFoundError(f"The cache folder '{cache}' names the snapshot {commit[:100]!r} in refs/main, but "
+                                "holds no such one: the download was not finished. Download the checkpoint again.")
+    return snapshot
 
 
 def read_config(file: Path) -> dict[str, Any]:
