@@ -124,7 +124,7 @@ typedef struct totograph_series {
     const int32_t* groups;          /* [batch, variates]: those of equal id attend to each other; NULL: all do. */
     int64_t exogenous;              /* How many of the last variates are exogenous. */
     const float* future_exogenous;  /* [batch, exogenous, future_steps]: their known future; NULL: unknown. Of no
-                                       exogenous variate it is an error. */
+                                       exogenous variate it is an error, unless it has 0 steps. */
     const uint8_t* future_observed; /* The same, 1 where it is known; NULL: everywhere. */
     int64_t future_steps;           /* Of a known future: the horizon or more. */
     uint32_t first_series; /* Number of the first series among all that the caller forecasts: names its samples. */
