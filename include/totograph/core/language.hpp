@@ -7,7 +7,7 @@
 // `an_error_is_above.hpp`: that ends the compilation, where thousands of errors would follow and hide the sentence.
 #if __cplusplus < 202002L
 #error \
-    "totograph: the headers are C++20, and this file is compiled as an older standard; compile it with -std=c++20 or later (CMake: link totograph::totograph)."
+    "totograph: the headers are C++20, and this file is compiled as an older standard; compile it with -std=c++20 or later, by g++ 12, clang 14 or a later one (CMake: link totograph::totograph)."
 #include <totograph/core/an_error_is_above.hpp>
 #elif !defined(__cpp_exceptions) && !defined(__CUDA_ARCH__)
 #error \
