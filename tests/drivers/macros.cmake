@@ -9,7 +9,9 @@ set(wrong "")
 foreach(header IN LISTS headers)
     file(STRINGS "${SOURCE}/include/${header}" lines REGEX "${names}")
     foreach(line IN LISTS lines)
-        string(REGEX REPLACE "//.*|^ *[*/].*|\"[^\"]*\"" "" code "${line}")  # without comments and text
+        # Without comments, those of several lines as well (`* ` before the text), and without text. A line of code may
+        # begin with `*` too, but not with a space behind it.
+        string(REGEX REPLACE "//.*|/[*]([^*]|[*]+[^*/])*([*]+/|$)|^ *[*]( .*|/|$)|\"[^\"]*\"" "" code "${line}")
         if(code MATCHES "${names}")
             string(APPEND wrong "  ${header}: ${line}\n")
         endif()
