@@ -5,6 +5,7 @@
 #include <string>
 
 #include <totograph/core/error.hpp>
+#include <totograph/forecast/cpu/resources.hpp>
 
 namespace examples::detail {
 
@@ -28,7 +29,7 @@ inline void check_at_most(std::int64_t value, std::int64_t most, const std::stri
 /// Refuses a number of threads that no machine has: starting them would fail, or take long.
 inline void check_threads(std::int64_t threads) {
     check_at_least(threads, 0, "--threads");
-    check_at_most(threads, 4096, "--threads");
+    check_at_most(threads, totograph::most_threads, "--threads");
 }
 
 }  // namespace examples::detail

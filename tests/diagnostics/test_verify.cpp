@@ -18,6 +18,7 @@
 #include <totograph/diagnostics/verify.hpp>
 #include <totograph/diagnostics/verify/backends.hpp>
 #include <totograph/diagnostics/verify/caches.hpp>
+#include <totograph/forecast/cpu/resources.hpp>
 #include <totograph/io/cache/cache_file.hpp>
 #include <totograph/io/cache/weight_file.hpp>
 
@@ -201,6 +202,11 @@ TEST_CASE("threads, memory and clock") {
     CHECK(check_threads(0, 8, 2).result == CheckResult::warning);  // a container's quota
     CHECK(has(check_threads(0, 8, 2).remedy, "Ask for 2 threads"));
     CHECK(check_threads(2, 8, 1.5).result == CheckResult::ok);
+    // What making a service throws for is more than a warning.
+    CHECK(check_threads(totograph::most_threads, 8, 8).result == CheckResult::warning);
+    CHECK(check_threads(totograph::most_threads + 1, 8, 8).result == CheckResult::failed);
+    CHECK(has(check_threads(5000, 8, 8).remedy, "at most 4096"));
+    CHECK(check_threads(-1, 8, 8).result == CheckResult::failed);
 
     CHECK(check_memory(mebibyte, 10 * mebibyte).result == CheckResult::ok);
     CHECK(check_memory(9 * mebibyte, 10 * mebibyte).result == CheckResult::warning);

@@ -18,7 +18,8 @@ namespace totograph::serve {
 /// Whether the build suits the processor, whose widest vectors are `processor` (`processor_vectors()`).
 std::vector<Check> check_build(const BuildIdentity& build, std::string_view processor);
 
-/// Whether so many threads (0: as many as a forecast takes that is not told, `unasked`) find processors.
+/// Whether so many threads (0: as many as a forecast takes that is not told, `unasked`) can be had, and find
+/// processors.
 Check check_threads(int wanted, int unasked, double usable);
 
 namespace detail {

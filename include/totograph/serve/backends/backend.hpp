@@ -27,8 +27,10 @@ namespace totograph::serve {
 
 /// What is decided when a forecaster is made.
 struct BackendResources {
-    int threads = 0;  ///< Threads that a forecast may use on the CPU; 0 for all processors that the process may use.
-    int device = 0;   ///< The device, for backends that have several.
+    /// Threads that a forecast may use on the CPU, at most `totograph::most_threads`; 0 for all processors that the
+    /// process may use.
+    int threads = 0;
+    int device = 0;  ///< The device, for backends that have several.
     /// Threads for forecasters of which only one forecasts at a time, as those of a service, which sets this. Without,
     /// each starts its own.
     std::shared_ptr<cpu::ThreadPools> pools{};

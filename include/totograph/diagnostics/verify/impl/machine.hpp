@@ -20,6 +20,7 @@
 
 #include <totograph/core/inline.hpp>
 #include <totograph/diagnostics/verify/check.hpp>
+#include <totograph/forecast/cpu/resources.hpp>
 #include <totograph/graph/explain/text.hpp>
 #include <totograph/serve/build_identity.hpp>
 #include <totograph/serve/metrics/seconds_text.hpp>
@@ -63,6 +64,11 @@ TOTOGRAPH_INLINE std::vector<Check> check_build(const BuildIdentity& build, std:
 }
 
 TOTOGRAPH_INLINE Check check_threads(int wanted, int unasked, double usable) {
+    if (wanted < 0 || wanted > most_threads) {
+        return {"threads", CheckResult::failed, std::to_string(wanted) + " threads for a forecast",
+                "Ask for at most " + std::to_string(most_threads) +
+                    " (BackendResources::threads), or 0 for all processors: making a service throws for others."};
+    }
     const int threads = wanted > 0 ? wanted : unasked;
     const std::string found = std::to_string(threads) + " threads for a forecast, " +
                               totograph::detail::number_text(usable, 3) + " processors usable";
