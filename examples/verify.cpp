@@ -4,7 +4,6 @@
 // serve, like a doctor. `totograph::serve::verify` is what a program of one's own would call.
 
 #include <cstddef>
-#include <cstdlib>
 #include <filesystem>
 #include <optional>
 #include <ostream>
@@ -53,7 +52,7 @@ int run(const Options& options, Stage& stage) {
         });
     }
     what.open_checkpoint = [&](const std::filesystem::path& checkpoint) {
-        const CheckpointModel model = model_of(checkpoint, options.package, options.backend);
+        const CheckpointModel model = model_of(checkpoint, options.package, backend_to_serve(registry, what));
         add_backends(registry, model);
         if (model.compiled != nullptr) {
             model.compiled->check_weights(checkpoint);
@@ -64,9 +63,8 @@ int run(const Options& options, Stage& stage) {
     what.memory = [](const serve::Backend& backend) {
         return backend.name().starts_with("cuda") ? std::optional<std::size_t>() : serve::available_memory();
     };
-    const char* const named = std::getenv("TOTOGRAPH_BACKEND");  // it goes before, as in a service
-    const std::string serving = named != nullptr && *named != '\0' ? named : options.backend;
-    what.further.emplace_back([&options, &registry, &serving] {
+    what.further.emplace_back([&options, &registry, &what] {
+        const std::string serving = backend_to_serve(registry, what);
         const bool is_wanted = serving.starts_with("cuda");
         std::size_t wanted = 0;
         for (const auto& backend : registry.all()) {

@@ -42,7 +42,8 @@ inline std::optional<Options> parse_command_line(int argument_count, const char*
     std::string mode(name(options.mode));
     app.set_version_flag("--version", "verify " + std::string(totograph::version), "Print the version and stop");
     app.add_option("--backend", options.backend,
-                   "The backend that is to serve, unless TOTOGRAPH_BACKEND\nnames one (default: the first that can)")
+                   "The backend that is to serve, unless TOTOGRAPH_BACKEND or\nTOTOGRAPH_PRECISION choose one "
+                   "(default: the first that\ncan)")
         ->type_name("NAME");
     app.add_option("--execution-mode", mode, "The mode that is to serve (default: max-autotune)")->type_name("NAME");
     app.add_option("--checkpoint", options.checkpoint,

@@ -52,12 +52,14 @@ BuildIdentity good_build() {
 
 class PlainBackend final : public Backend {
 public:
-    PlainBackend(std::string name, std::string reason) : name_(std::move(name)), reason_(std::move(reason)) {}
+    PlainBackend(std::string name, std::string reason, std::string precision = {})
+        : name_(std::move(name)), reason_(std::move(reason)), precision_(std::move(precision)) {}
     [[nodiscard]] std::string_view name() const override { return name_; }
     [[nodiscard]] std::vector<Bucket> buckets() const override {
         return {{.context = 8, .horizon = 1}, {.context = 16, .horizon = 1}};
     }
     [[nodiscard]] std::string describe(Mode mode) const override { return mode == Mode::max_autotune ? "" : "plain"; }
+    [[nodiscard]] std::string_view precision() const override { return precision_; }
     [[nodiscard]] std::string unavailable(const BackendResources&) const override { return reason_; }
     [[nodiscard]] std::unique_ptr<BucketForecaster> make(const Bucket&, Mode, const BackendResources&) const override {
         throw Error(ErrorCode::device_failure, "A doctor makes no forecaster.");
@@ -73,6 +75,7 @@ public:
 private:
     std::string name_;
     std::string reason_;
+    std::string precision_;
 };
 
 BackendRegistry registry() {
@@ -444,4 +447,36 @@ TEST_CASE("the backend that the environment names is the one that is looked at")
     CHECK(verify(registry(), options).is_fit());
     CHECK(has(verify(registry(), options).find("mode")->found, "on 'plain'"));
     CHECK_FALSE(found("TOTOGRAPH_BACKEND", "").empty());  // an empty one says nothing
+}
+
+TEST_CASE("the backend that is to serve is known by its name, with that of a precision") {
+    const ScratchFolder folder;
+    VerifyOptions options = good_options(folder);
+    BackendRegistry backends;
+    backends.add(std::make_shared<PlainBackend>("plain", "", "f32"));
+    backends.add(std::make_shared<PlainBackend>("broken", "There is no device here.", "bf16"));
+    backends.add(std::make_shared<PlainBackend>("device", "", "bf16"));
+    backends.add(std::make_shared<PlainBackend>("absent", "There is no device here.", "tf32"));
+    const auto serving = [&](std::string backend, Environment environment) {
+        options.backend = std::move(backend);
+        options.environment = std::move(environment);
+        return backend_to_serve(backends, options);
+    };
+    CHECK(serving("", {}).empty());
+    CHECK(serving("device", {}) == "device");
+    CHECK(serving("device", {{"TOTOGRAPH_BACKEND", ""}, {"TOTOGRAPH_PRECISION", ""}}) == "device");
+    CHECK(serving("device", {{"TOTOGRAPH_BACKEND", "plain"}}) == "plain");
+    CHECK(serving("", {{"TOTOGRAPH_BACKEND", "device"}, {"TOTOGRAPH_PRECISION", "bf16"}}) == "device");
+    // A precision chooses another one than the program's, and `verify` looks at that one.
+    CHECK(serving("device", {{"TOTOGRAPH_PRECISION", "f32"}}) == "plain");
+    CHECK(has(verify(backends, options).find("mode")->found, "on 'plain'"));
+    for (const char* backend : {"", "plain"}) {
+        CHECK(serving(backend, {{"TOTOGRAPH_PRECISION", "bf16"}}) == "device");
+        CHECK(has(verify(backends, options).find("mode")->found, "on 'device'"));
+    }
+    // One that cannot be used is named as well, so that it can be looked at.
+    CHECK(serving("plain", {{"TOTOGRAPH_PRECISION", "tf32"}}) == "absent");
+    CHECK_FALSE(verify(backends, options).is_fit());
+    CHECK(serving("plain", {{"TOTOGRAPH_PRECISION", "f64"}}) == "plain");
+    CHECK_FALSE(verify(backends, options).is_fit());
 }

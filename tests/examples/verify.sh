@@ -40,6 +40,9 @@ TOTOGRAPH_MODUS=eager in_order '^warning +TOTOGRAPH_MODUS'
 TOTOGRAPH_CACHE_DIR='' in_order '^warning +cache folder +TOTOGRAPH_CACHE_DIR is empty'
 TOTOGRAPH_BACKEND=nowhere out_of_order "^failed +backend +There is no backend 'nowhere'" "$program"
 TOTOGRAPH_PRECISION=f64 out_of_order "^failed +backend +TOTOGRAPH_PRECISION is 'f64'" "$program" --backend cpu
+# The CPU serves whatever --backend says, so no device is needed.
+TOTOGRAPH_PRECISION=f32 "$program" --backend cuda > found.txt 2>&1 || fail "the CPU serves f32: $(cat found.txt)"
+grep -qE "^ok +mode +max-autotune on 'cpu'" found.txt || fail "the precision chooses the CPU: $(cat found.txt)"
 TOTOGRAPH_MODE=fast out_of_order "^failed +TOTOGRAPH_MODE +'fast'" "$program"
 out_of_order "^failed +checkpoint +There is no checkpoint at 'nowhere'" "$program" --checkpoint nowhere
 mkdir torn

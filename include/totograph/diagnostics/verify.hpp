@@ -41,6 +41,12 @@ struct VerifyOptions {
     std::vector<std::function<std::vector<Check>()>> further{};
 };
 
+/// The name of the backend that is to serve, by `environment` and `backend`, so that checks of the caller's look at the
+/// same one; empty where nothing is asked for, and the first that can be used serves. Of a precision that the
+/// environment names, it is the first of the registry that can be used, or else the first; where none has it,
+/// `backend`. Throws nothing for one that is not there: `verify` tells that.
+std::string backend_to_serve(const BackendRegistry& registry, const VerifyOptions& options);
+
 /// Says line by line whether a build, a machine, a checkpoint, the folder for caches and the environment are fit to
 /// serve with a registry's backends, and what to do where they are not. Throws nothing for what it finds.
 VerifyReport verify(const BackendRegistry& registry, const VerifyOptions& options);

@@ -26,6 +26,43 @@
 
 namespace totograph::serve {
 
+namespace detail {
+
+/// The value of a variable; null where it is not among them.
+inline const char* value_of(const Environment& environment, std::string_view name) {
+    const auto found =
+        std::find_if(environment.begin(), environment.end(), [&](const auto& each) { return each.first == name; });
+    return found == environment.end() ? nullptr : found->second.c_str();
+}
+
+/// What these variables say of the backend that serves everything.
+inline BackendOfEnvironment backend_of(const Environment& environment) {
+    const auto text = [&](std::string_view name) {
+        const char* const found = value_of(environment, name);
+        return std::string(found == nullptr ? "" : found);
+    };
+    return {text("TOTOGRAPH_BACKEND"), text("TOTOGRAPH_PRECISION")};
+}
+
+}  // namespace detail
+
+TOTOGRAPH_INLINE std::string backend_to_serve(const BackendRegistry& registry, const VerifyOptions& options) {
+    const detail::BackendOfEnvironment forced = detail::backend_of(options.environment);
+    if (!forced.name.empty() || forced.precision.empty()) {
+        return forced.name.empty() ? options.backend : forced.name;
+    }
+    std::string first;
+    for (const auto& backend : registry.all()) {
+        if (backend->precision() == forced.precision) {
+            if (backend->unavailable(options.resources).empty()) {
+                return std::string(backend->name());
+            }
+            first = first.empty() ? std::string(backend->name()) : first;
+        }
+    }
+    return first.empty() ? options.backend : first;
+}
+
 TOTOGRAPH_INLINE VerifyReport verify(const BackendRegistry& registry, const VerifyOptions& options) {
     VerifyReport report;
     const auto add = [&](std::vector<Check> checks) {
@@ -41,24 +78,16 @@ TOTOGRAPH_INLINE VerifyReport verify(const BackendRegistry& registry, const Veri
         add({check_checkpoint(options.checkpoint, options.open_checkpoint)});
     }
     try {
-        const auto variable = [&](std::string_view name) -> const char* {
-            const auto found = std::find_if(options.environment.begin(), options.environment.end(),
-                                            [&](const auto& each) { return each.first == name; });
-            return found == options.environment.end() ? nullptr : found->second.c_str();
-        };
-        const auto text = [&](std::string_view name) {
-            const char* const found = variable(name);
-            return std::string(found == nullptr ? "" : found);
-        };
-        const Mode mode = choose_mode(options.mode, variable("TOTOGRAPH_DISABLE"), variable("TOTOGRAPH_MODE"));
+        const Mode mode = choose_mode(options.mode, detail::value_of(options.environment, "TOTOGRAPH_DISABLE"),
+                                      detail::value_of(options.environment, "TOTOGRAPH_MODE"));
         const Check* const checkpoint = report.find("checkpoint");
         const bool is_missing =
             registry.all().empty() && checkpoint != nullptr && checkpoint->result == CheckResult::failed;
-        const detail::BackendOfEnvironment forced{text("TOTOGRAPH_BACKEND"), text("TOTOGRAPH_PRECISION")};
-        std::string wanted = options.backend;
-        if (forced.decides() && !is_missing) {  // as in a service
-            wanted = detail::pick_backend(registry, forced.name, options.resources, forced.precision)->name();
+        const detail::BackendOfEnvironment forced = detail::backend_of(options.environment);
+        if (forced.decides() && !is_missing) {  // as in a service, which throws for one that it cannot have
+            (void)detail::pick_backend(registry, forced.name, options.resources, forced.precision);
         }
+        const std::string wanted = backend_to_serve(registry, options);
         if (!is_missing) {  // there are no backends without a checkpoint, and one remedy for both
             add(check_backends(registry, wanted, mode, options.resources));
         }
