@@ -7,7 +7,13 @@ load_cache("${BUILD}" READ_WITH_PREFIX "" CMAKE_GENERATOR CMAKE_CXX_COMPILER CMA
 find_program(PKG_CONFIG NAMES pkg-config pkgconf)
 file(REMOVE_RECURSE "${SCRATCH}")
 set(prefix "${SCRATCH}/prefix")
-set(headers "${SCRATCH}/headers")
+# Outside of the sources, where the build folder may lie: CMake installs no headers among those.
+set(temporary "$ENV{TMPDIR}")
+if(NOT temporary)
+    set(temporary "/tmp")
+endif()
+string(RANDOM LENGTH 12 name)
+set(headers "${temporary}/totograph-${name}")
 set(data "${SCRATCH}/data")
 set(pkg_config_path "$ENV{PKG_CONFIG_PATH}")
 
@@ -52,3 +58,4 @@ run("${CMAKE_COMMAND}" -G "${CMAKE_GENERATOR}" -S "${SCRATCH}/c" -B "${SCRATCH}/
     "-DCMAKE_C_COMPILER=${CMAKE_C_COMPILER}" "-DCMAKE_PREFIX_PATH=${prefix}\\;${CMAKE_PREFIX_PATH}")
 output_says(0 "totograph:")
 run("${CMAKE_COMMAND}" --build "${SCRATCH}/c/build")
+file(REMOVE_RECURSE "${headers}")
