@@ -32,8 +32,7 @@ __global__ void __launch_bounds__(tile_detail::threads_of_block<K>, tile_detail:
     static_assert(widths_are_contiguous<K>(), "totograph: attention needs heads that are contiguous in memory.");
     static_assert(blocks_together<K, precision> >= 1, "totograph: sixteen warps are for attention in bf16.");
     extern __shared__ uint4 tile_memory[];
-    using Results = TileResults<K, precision>;
-    Results::begin();
+    const TileResults<K, precision> results;
     const TilePlace<K> place(UsedExtents<K>{call});
     constexpr bool prefix_is_early = AttentionSizes<K>::is_decode && K::prefix_is_early;
     if (!prefix_is_early || !place.is_used()) {
@@ -75,7 +74,7 @@ __global__ void __launch_bounds__(tile_detail::threads_of_block<K>, tile_detail:
     stream.add_to(attention, mask, min(end_of_keys(place, count, suffix_count), count), suffix_count);
     auto* out = call.output.get<Output<K>>(positions_of<K>(call));
     __syncthreads();  // the stages may still be read
-    Results::store(attention, *static_cast<typename ResultsOf<K>::Warps*>(stage_memory), [&](int half) -> Output<K>* {
+    results.store(attention, *static_cast<typename ResultsOf<K>::Warps*>(stage_memory), [&](int half) -> Output<K>* {
         return place.exists(half) ? out + output_row<K>(place.place_of_query(half)) : nullptr;
     });
 }

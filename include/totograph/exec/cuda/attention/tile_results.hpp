@@ -36,7 +36,7 @@ class TileResults {
 public:
     /// Tells the other blocks of the cluster that this one has begun. All threads call this function; those of a block
     /// wait for each other between this one and `store`.
-    static __device__ __forceinline__ void begin() {
+    __device__ __forceinline__ TileResults() {
         if constexpr (parts > 1) {
             Of::Exchange::begin();
         }
@@ -45,7 +45,7 @@ public:
     /// Stores the result; all threads call this function, and nobody reads what lay in `memory`.
     /// @param row  `row(half)` is where a query's result goes, or null
     template <class Row>
-    static __device__ __forceinline__ void store(const Attention& attention, typename Of::Warps& memory, Row&& row) {
+    __device__ __forceinline__ void store(const Attention& attention, typename Of::Warps& memory, Row&& row) const {
         const int warp = static_cast<int>(threadIdx.x) / warp_size;
         const int lane = lane_of_warp();
 #pragma unroll
