@@ -10,7 +10,7 @@
 namespace totograph::forecast_detail {
 
 /// How all names in a file differ from those that are wanted, where they do so alike: by the parts of a name that end
-/// in a dot, such as `model.`.
+/// in a dot, such as that of a model inside of another one.
 struct NamePrefix {
     std::string too_much;    ///< That stands before each name in the file.
     std::string too_little;  ///< That each name in the file lacks.
