@@ -28,9 +28,9 @@ struct Widths {
             const Tensor column = r.state("column", {3, 1}, dtype, number);
             out(sum(x * row + 1.0) * 2.0 - column);
             out(amax(x));
-            out(amin(x));
             out(amax(x * row - 100.0) * 2.0 - column);  // less than what lies beyond a row
-            if constexpr (dtype != DType::i32) {        // integers have no mean
+            if constexpr (dtype != DType::i32) {        // integers have no mean, and the smallest no negative
+                out(amin(x));
                 out(mean(x * row + 1.0) * 2.0 - column);
             }
         }

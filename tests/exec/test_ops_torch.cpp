@@ -268,6 +268,7 @@ TEST_CASE("mistakes in rows, bits and draws have sentences") {
           }) == "embedding: the table is f32, the ids f32; they must be f32 and i32");
     CHECK(message([](Recorder& r) { embedding(r.state("t", {4}), r.state("i", {3}, DType::i32)); }) ==
           "embedding: the table must be [rows, width], found [4]");
+    CHECK(message([](Recorder& r) { amin(r.state("t", {4}, DType::i32)); }) == "amin: i32; cast to f64 before");
     CHECK(message([](Recorder& r) { argmax(r.state("t", {4}, DType::i32)); }) == "argmax: i32; cast to f32 before");
     CHECK(message([](Recorder& r) {
               pack_bits(r.state("t", {2, 25}));

@@ -111,6 +111,17 @@ constexpr OpRow elementwise(Op op, std::string_view name, int inputs, ChainCost 
 constexpr OpRow function(Op op, std::string_view name, ChainCost cost = ChainCost::function) {
     return elementwise(op, name, 1, cost, OpDTypes::floats);
 }
+/// Of the last axis.
+constexpr OpRow reduction(Op op, std::string_view name, OpDTypes dtypes = OpDTypes::any) {
+    return {.op = op,
+            .name = name,
+            .kind = OpClass::reduction,
+            .least_inputs = 1,
+            .most_inputs = 1,
+            .dtypes = dtypes,
+            .work = OpWork::each_element,
+            .flops = 1};
+}
 inline constexpr Executors only_eager{.fused_cpu = false, .cuda = false};
 
 }  // namespace op_rows
@@ -185,28 +196,9 @@ inline constexpr std::array op_table{
           .work = OpWork::each_element,
           .flops = 1},
 
-    OpRow{.op = Op::sum,
-          .name = "sum",
-          .kind = OpClass::reduction,
-          .least_inputs = 1,
-          .most_inputs = 1,
-          .work = OpWork::each_element,
-          .flops = 1},
-    OpRow{.op = Op::mean,
-          .name = "mean",
-          .kind = OpClass::reduction,
-          .least_inputs = 1,
-          .most_inputs = 1,
-          .dtypes = OpDTypes::floats,
-          .work = OpWork::each_element,
-          .flops = 1},
-    OpRow{.op = Op::amax,
-          .name = "amax",
-          .kind = OpClass::reduction,
-          .least_inputs = 1,
-          .most_inputs = 1,
-          .work = OpWork::each_element,
-          .flops = 1},
+    op_rows::reduction(Op::sum, "sum"),
+    op_rows::reduction(Op::mean, "mean", OpDTypes::floats),
+    op_rows::reduction(Op::amax, "amax"),
     OpRow{.op = Op::cumsum,
           .name = "cumsum",
           .kind = OpClass::row,

@@ -1,46 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
 
+#include <totograph/core/list.hpp>
+
 namespace totograph::io {
-
-namespace detail {
-
-/// Letters that grow in number while compiling. (`std::vector` is no constant in debug mode of libstdc++, nor in each
-/// library that is C++20 otherwise.)
-class ConstantText {
-public:
-    constexpr ConstantText() = default;
-    ConstantText(const ConstantText&) = delete;
-    ConstantText& operator=(const ConstantText&) = delete;
-    constexpr ~ConstantText() { delete[] letters_; }
-
-    constexpr void push_back(char letter) {
-        if (size_ == room_) {
-            const std::size_t room = room_ == 0 ? 256 : 2 * room_;
-            char* const larger = new char[room];
-            for (std::size_t i = 0; i < size_; ++i) {
-                larger[i] = letters_[i];
-            }
-            delete[] letters_;
-            letters_ = larger;
-            room_ = room;
-        }
-        letters_[size_++] = letter;
-    }
-    [[nodiscard]] constexpr std::string_view view() const { return {letters_, size_}; }
-
-private:
-    char* letters_ = nullptr;
-    std::size_t size_ = 0;
-    std::size_t room_ = 0;
-};
-
-}  // namespace detail
 
 /// Writes JSON while compiling, for text that is to stand in a file of machine code. Strings are printable ASCII
 /// without quotes and backslashes.
@@ -48,7 +17,7 @@ private:
 ///     json.begin_object().member("patch_size", 16).end_object();
 class ConstantJson {
 public:
-    [[nodiscard]] constexpr std::string_view text() const { return text_.view(); }
+    [[nodiscard]] constexpr std::string_view text() const { return {text_.data(), text_.size()}; }
 
     constexpr ConstantJson& begin_object() { return open('{'); }
     constexpr ConstantJson& end_object() { return close('}'); }
@@ -148,7 +117,7 @@ private:
         }
     }
 
-    detail::ConstantText text_;
+    List<char> text_;       // `std::vector` is no constant in debug mode of libstdc++
     bool follows_ = false;  ///< Whether a comma comes before the next value.
 };
 
@@ -163,9 +132,7 @@ consteval auto constant_json() {
     std::array<char, size> text{};
     ConstantJson json;
     Document::write(json);
-    for (std::size_t i = 0; i < text.size(); ++i) {
-        text[i] = json.text()[i];
-    }
+    std::copy_n(json.text().begin(), size, text.begin());
     return text;
 }
 

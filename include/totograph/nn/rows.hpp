@@ -1,11 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <string_view>
+
 #include <totograph/core/dtype.hpp>
 #include <totograph/core/shape.hpp>
 #include <totograph/graph/recorder.hpp>
 
 namespace totograph::nn {
+
+namespace detail {
+
+/// Whether a tensor has rows of positions of one sample; a mistake where it has not.
+constexpr bool check_rows(Tensor x, std::string_view what) {
+    if (x.shape().rank == 5 && x.extent(1) == 1) {
+        return true;
+    }
+    x.recorder().fail(ModelErrorKind::axis_out_of_range)
+        << what << ": x must be [batch, 1, variates, positions, width], found " << x.shape();
+    return false;
+}
+
+}  // namespace detail
 
 /// Where positions `first`, `first + 1`, ... of each series, `count` of them, are among all rows of a tensor `[batch,
 /// 1, variates, positions, width]`: i32 `[batch, 1, variates, count]`. `first` is i32 `[1]` or `[batch]`.
@@ -20,9 +36,7 @@ constexpr Tensor row_places(Tensor first, Index batch, Index variates, Index pos
 /// The rows of x at places that `row_places` gave for its shape: x is f32 `[batch, 1, variates, positions, width]`. A
 /// place that is not there gives NaN.
 constexpr Tensor rows_at(Tensor x, Tensor places) {
-    if (x.shape().rank != 5 || x.extent(1) != 1) {
-        x.recorder().fail(ModelErrorKind::axis_out_of_range)
-            << "rows_at: x must be [batch, 1, variates, positions, width], found " << x.shape();
+    if (!detail::check_rows(x, "rows_at")) {
         return x;
     }
     return embedding(reshape(x, {x.shape().rows(), x.extent(-1)}), places);
@@ -32,13 +46,10 @@ constexpr Tensor rows_at(Tensor x, Tensor places) {
 /// width]`, `first` is i32 `[1]` or `[batch]`. A position that is not there gives NaN, or one of another variate: the
 /// caller knows that they are.
 constexpr Tensor rows_from(Tensor x, Tensor first, Index count) {
-    Recorder& recorder = x.recorder();
-    if (x.shape().rank != 5 || x.extent(1) != 1) {
-        recorder.fail(ModelErrorKind::axis_out_of_range)
-            << "rows_from: x must be [batch, 1, variates, positions, width], found " << x.shape();
+    if (!detail::check_rows(x, "rows_from")) {
         return x;
     }
-    recorder.check_position(first, x, "rows_from");
+    x.recorder().check_position(first, x, "rows_from");
     return rows_at(x, row_places(first, x.extent(0), x.extent(2), x.extent(3), count));
 }
 

@@ -39,6 +39,11 @@ struct Fusion {
     List<int> consumer_count;  ///< By node.
 };
 
+/// Whether a group is a GEMM, or two, with the chain behind it.
+constexpr bool is_gemm(const Node* nodes, const Group& group) {
+    return group.anchor_count > 0 && nodes[group.anchors.items[0]].op == Op::linear;
+}
+
 constexpr bool splits_last_axis(const Shape& from, const Shape& to) {
     if (from.rank == 0 || to.rank != from.rank + 1) {
         return false;

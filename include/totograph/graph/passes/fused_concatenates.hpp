@@ -59,7 +59,7 @@ private:
         }
         const Group& group = fusion.groups[static_cast<std::size_t>(fusion.group_of[place])];
         return group.root == id && !group.is_prologue && group.merged.rank == 0 &&
-               (group.anchor_count == 0 || nodes_[group.anchors.items[0]].op == Op::linear);
+               (group.anchor_count == 0 || is_gemm(nodes_, group));
     }
 
     const Node* nodes_;

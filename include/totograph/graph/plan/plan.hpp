@@ -12,6 +12,7 @@
 #include <totograph/graph/passes/fuse.hpp>
 #include <totograph/graph/passes/fused_concatenates.hpp>
 #include <totograph/graph/passes/fused_stores.hpp>
+#include <totograph/graph/passes/late_parts.hpp>
 #include <totograph/graph/passes/location.hpp>
 #include <totograph/graph/passes/rewrite.hpp>
 #include <totograph/graph/plan/chain_builder.hpp>
@@ -38,6 +39,7 @@ public:
           fused_stores_(graph, fusion_, locations_, stores_),
           bounds_(find_bounds(graph)),
           parts_(graph, fusion_, weight_expression_),
+          late_parts_(graph, fusion_, locations_, parts_),
           references_(graph, weight_expression_, locations_, plan_),
           step_list_(graph, weight_expression_, locations_, parts_, references_, plan_) {}
 
@@ -54,7 +56,8 @@ public:
         List<int> group_at(graph_.nodes.size(), -1);
         for (std::size_t group = 0; group < fusion_.groups.size(); ++group) {
             if (!fusion_.groups[group].is_prologue) {
-                group_at[static_cast<std::size_t>(emitted_at(fusion_.groups[group]))] = static_cast<int>(group);
+                group_at[static_cast<std::size_t>(late_parts_.place_of(fusion_.groups[group]))] =
+                    static_cast<int>(group);
             }
         }
         const int count = graph_.size();
@@ -77,54 +80,6 @@ public:
     }
 
 private:
-    /// The node in whose place a group runs: its root, but for a part of a concatenation whose norm the GEMM of the
-    /// other part reads, too. It waits for that GEMM, which then follows the norm. Few rows do not wait: their GEMM
-    /// takes a norm alone that nothing else reads, and norm and part are two small steps ahead of it. Nor does what
-    /// reads a state, which a store may change meanwhile.
-    constexpr int emitted_at(const Group& group) const {
-        constexpr Index most_of_few = 64;
-        const int whole = parts_.whole_of(group.root);
-        if (whole < 0 || group.anchor_count > 0 || nodes_[group.root].shape.rows() <= most_of_few) {
-            return group.root;
-        }
-        const auto& inputs = nodes_[whole].inputs.items;
-        const int other = inputs[0] == group.root ? inputs[1] : inputs[0];
-        if (other < group.root || parts_.whole_of(other) != whole || !is_gemm(nodes_, group_with(other))) {
-            return group.root;
-        }
-        bool shares_norm = false;
-        bool reads_states = false;
-        for_each_input(group, [&](int input) {
-            const Location& location = locations_[static_cast<std::size_t>(input)];
-            reads_states =
-                reads_states || location.position >= 0 || (location.base >= 0 && nodes_[location.base].op == Op::state);
-            if (!is_reduced(input)) {
-                return;
-            }
-            for_each_input(group_with(other), [&](int of_other) { shares_norm = shares_norm || of_other == input; });
-        });
-        return shares_norm && !reads_states ? whole : group.root;
-    }
-
-    /// The group of a node that has one.
-    constexpr const Group& group_with(int id) const {
-        return fusion_.groups[static_cast<std::size_t>(fusion_.group_of[static_cast<std::size_t>(id)])];
-    }
-    /// Whether a node is the value of a group that reduces rows.
-    constexpr bool is_reduced(int id) const {
-        return fusion_.group_of[static_cast<std::size_t>(id)] >= 0 && group_with(id).root == id &&
-               group_with(id).prologue >= 0;
-    }
-    /// Calls `use` for what the elementwise nodes of a group read.
-    template <class Use>
-    constexpr void for_each_input(const Group& group, const Use& use) const {
-        for (const int member : group.members) {
-            for (int i = 0; i < nodes_[member].input_count; ++i) {
-                use(nodes_[member].inputs.items[i]);
-            }
-        }
-    }
-
     // --- Groups ------------------------------------------------------------------------------------------------------
 
     /// Strides of a tensor for the loop of a group.
@@ -212,10 +167,6 @@ private:
         for (std::size_t i = group.members.size(); i-- > 0;) {
             add_instruction(builder, group.members[i], group);
         }
-    }
-
-    static constexpr bool is_gemm(const Node* nodes, const Group& group) {
-        return group.anchor_count > 0 && nodes[group.anchors.items[0]].op == Op::linear;
     }
 
     /// Copies what is made of weights alone of concatenations that stand between the first GEMM and the layers: before
@@ -455,6 +406,7 @@ private:
     FusedStores fused_stores_;
     List<AxisBounds> bounds_;  ///< By node, if there are any.
     FusedConcatenates parts_;
+    LateParts late_parts_;
     bool has_gemm_ = false;  ///< Whether a GEMM has been planned.
     Plan plan_;
     References references_;

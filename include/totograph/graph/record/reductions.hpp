@@ -29,9 +29,12 @@ constexpr Tensor amax(Tensor x) {
     return x.recorder().add(Op::amax, x.dtype(), with_axis(x.shape(), -1, 1), {x});
 }
 
-/// The smallest number of the last axis, which stays with extent 1; NaN where one of them is. Of 0 and -0 it is either;
-/// of i32 the smallest number of all is taken for the largest.
+/// The smallest number of the last axis, which stays with extent 1; NaN where one of them is. Of 0 and -0 it is either.
+/// x is f32 or f64: the smallest i32 has no negative.
 constexpr Tensor amin(Tensor x) {
+    if (x.dtype() == DType::i32) {
+        x.recorder().fail(ModelErrorKind::dtypes_differ) << "amin: i32; cast to f64 before";
+    }
     return -amax(-x);
 }
 

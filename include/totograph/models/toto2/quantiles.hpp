@@ -3,7 +3,6 @@
 
 #include <limits>
 
-#include <totograph/core/dtype.hpp>
 #include <totograph/core/shape.hpp>
 #include <totograph/forecast/sizes.hpp>
 #include <totograph/graph/recorder.hpp>

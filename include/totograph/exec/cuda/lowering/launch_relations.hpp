@@ -65,8 +65,7 @@ constexpr bool are_iterations_between(int before, int after) {
 
 /// Whether a step moves elements of an intermediate to where another one has them, as they are.
 constexpr bool is_copy(const Step& step, const Kernel& kernel) {
-    return kernel.kind == KernelKind::pointwise && kernel.chain.count == 0 && kernel.operand_count == 1 &&
-           kernel.dtype == DType::f32 && kernel.operands[0].dtype == DType::f32 &&
+    return only_moves(kernel) && kernel.dtype == DType::f32 && kernel.operands[0].dtype == DType::f32 &&
            step.operands[0].space == Space::arena && step.operands[0].position < 0 && step.output.space == Space::arena;
 }
 

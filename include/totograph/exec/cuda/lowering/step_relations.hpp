@@ -120,11 +120,16 @@ constexpr Index elements_of(const Kernel& kernel) {
     return reads_rows ? kernel.operands[0].shape.size() : kernel.iteration.size();
 }
 
+/// Whether a step only moves elements, which may change their type.
+constexpr bool only_moves(const Kernel& kernel) {
+    return kernel.kind == KernelKind::pointwise && kernel.chain.count == 0;
+}
+
 template <class Program>
 constexpr bool is_small(int step) {
     const Kernel& kernel = kernel_of<Program>(step);
-    const bool only_copies = kernel.kind == KernelKind::pointwise && kernel.chain.count == 0;
-    return !stands_alone(kernel) && elements_of(kernel) <= (only_copies ? copied_segment_elements : segment_elements);
+    return !stands_alone(kernel) &&
+           elements_of(kernel) <= (only_moves(kernel) ? copied_segment_elements : segment_elements);
 }
 
 /// Whether all that a norm reads beside its rows are weights, such as an epsilon that was folded.

@@ -171,7 +171,7 @@ inline std::string names_sentence(const std::vector<std::string>& names, std::st
 
 /// What to do where all names of a file differ from the model's by one prefix.
 inline std::string prefix_sentence(const NamePrefix& prefix, std::size_t tensors) {
-    const std::string all = tensors == 1 ? "it" : "all " + std::to_string(tensors) + " that are missing";
+    const std::string all = "all " + std::to_string(tensors) + " that are missing";
     return prefix.too_little.empty()
                ? ", and has " + all + " with " + io::in_quotes(prefix.too_much, io::longest_quote) +
                      " before the name, which what wraps a model in training puts there; save the model inside of it, "
