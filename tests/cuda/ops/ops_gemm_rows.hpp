@@ -103,6 +103,7 @@ using Sm90SmallRows =
 using Sm90WaveRows = std::tuple<
     Row<"scaled, 300 rows", Scaled<300, 256, 4000>>, Row<"scaled, 2100 rows", Scaled<2100, 128, 4000>>,
     Row<"GEMM and chain, 1700 rows", Activated<1700, 64, 4800>>,
+    Row<"GEMM and chain, k of 2112, 896 rows", Activated<896, 2112, 512>>,
     Row<"GEMM, chain and operands, 893 rows", ActivatedWithOperands<893, 384, 1144>>,
     Row<"GEMM, chain and operands, 1101 rows", ActivatedWithOperands<1101, 256, 4096>>,
     Row<"GEMMs of two widths, 1000 rows", WideAndNarrow<1000, 136, 424>>,

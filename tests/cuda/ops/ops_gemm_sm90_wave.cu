@@ -27,6 +27,7 @@ constexpr bool is_cut_by(int m, int n, int cluster, int waves) {
 
 // Every size of a tile, alone and in clusters, in one wave, two and three.
 static_assert(is_cut_by<FeedForward<448, 256, 512>>(64, 64, 1, 1));
+static_assert(is_cut_by<Activated<896, 2112, 512>>(64, 64, 2, 1));
 static_assert(is_cut_by<IntoCaches<147, 7, 512>, 1>(64, 128, 1, 1));
 static_assert(is_cut_by<Scaled<300, 256, 4000>>(64, 192, 1, 1));
 static_assert(is_cut_by<ActivatedWithOperands<893, 384, 1144>>(128, 96, 1, 1));
@@ -87,6 +88,7 @@ static_assert(is_cut_in_tf32_by<Gated<1280, 256, 1536>>(128, 256, 1, 1));
 static_assert(is_cut_in_tf32_by<WideAndNarrow<1000, 136, 424>>(128, 96, 2, 1));
 static_assert(is_cut_in_tf32_by<Residual<4200, 1368, 512>>(128, 128, 2, 1));
 static_assert(is_cut_in_tf32_by<Gated<65, 512, 1024>>(64, 64, 1, 1));
+static_assert(is_cut_in_tf32_by<Activated<896, 2112, 512>>(64, 64, 2, 1));
 
 /// Whether a launch in tf32 leaves sums of squares to the next one, whose own block has so many waves.
 template <class Model, std::size_t launch>

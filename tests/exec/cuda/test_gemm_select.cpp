@@ -66,6 +66,11 @@ constexpr GemmGroup in_tf32(Index m, Index k, const GemmMember& member) {
     group.members[0].epilogue.stores_bf16 = false;
     return group;
 }
+/// The same where cuBLASLt can compute what follows each product.
+constexpr GemmGroup direct(GemmGroup group) {
+    group.is_direct = true;
+    return group;
+}
 /// A projection that adds a bias and a residual, and a norm before the next launch.
 constexpr GemmGroup projection(Index m, Index k, Index n) {
     GemmGroup group = group_of(m, k, plain(n));
@@ -284,6 +289,11 @@ TEST_CASE("tiles of waves are of the size that takes the least") {
     // A k that is not short, of a wave that is not full or of small tiles; more waves of it, or not full; and few rows.
     CHECK(cut_of(projection(968, 1368, 512), 64, 64, 2, 1));
     CHECK(kernel_for(projection(968, 1544, 512)) == GemmKernel::cublaslt);
+    // A longer k, and a wave that is less full, where a kernel for the chain would follow cuBLASLt's.
+    CHECK(kernel_for(group_of(896, 2112, plain(512))) == GemmKernel::sm90_wave);
+    CHECK(kernel_for(direct(group_of(896, 2112, plain(512)))) == GemmKernel::cublaslt);
+    CHECK(kernel_for(group_of(896, 2120, plain(512))) == GemmKernel::cublaslt);
+    CHECK(kernel_for(group_of(832, 2112, plain(512))) == GemmKernel::cublaslt);
     CHECK(kernel_for(projection(2560, 832, 832)) == GemmKernel::cublaslt);
     CHECK(kernel_for(group_of(1200, 448, plain(3848))) == GemmKernel::cublaslt);
     CHECK(kernel_for(group_of(1023, 768, gated(3072))) == GemmKernel::cublaslt);
@@ -494,9 +504,11 @@ TEST_CASE("GEMMs in tf32 of more rows than skinny ones run in waves of tiles, of
     CHECK(kernel_of(in_tf32(192, 736, plain(512))) == GemmKernel::sm90_wave);
     CHECK(kernel_of(in_tf32(192, 768, plain(512))) == GemmKernel::cublaslt);
     CHECK(kernel_of(in_tf32(4224, 1368, plain(512))) == GemmKernel::sm90_wave);
-    // Small tiles take a k up to that of bf16.
-    CHECK(kernel_of(in_tf32(903, 1536, plain(512))) == GemmKernel::sm90_wave);
-    CHECK(kernel_of(in_tf32(903, 1544, plain(512))) == GemmKernel::cublaslt);
+    // Small tiles take a k up to that of bf16, a longer one where a kernel for the chain would follow cuBLASLt's.
+    CHECK(kernel_of(direct(in_tf32(903, 1536, plain(512)))) == GemmKernel::sm90_wave);
+    CHECK(kernel_of(direct(in_tf32(903, 1544, plain(512)))) == GemmKernel::cublaslt);
+    CHECK(kernel_of(in_tf32(896, 2112, plain(512))) == GemmKernel::sm90_wave);
+    CHECK(kernel_of(in_tf32(896, 2120, plain(512))) == GemmKernel::cublaslt);
     // As many stages as in bf16 of twice as much k.
     CHECK(sm90_wave_cut(in_tf32(448, 128, plain(512))).stages == sm90_wave_cut(group_of(448, 256, plain(512))).stages);
     GemmGroup strided = in_tf32(4224, 512, gated(1368));

@@ -38,38 +38,17 @@ constexpr bool waits_for_itself() {
     }
 }
 
-/// The keys of one query: how many there are, where their rows begin, and which of them count.
-template <class Key, class Value, class Counts>
+/// The keys of one query: how many there are, where their rows begin, what the mask has of each, and whether one counts
+/// of which it has that.
+template <class Key, class Value, class Mark, class Counts>
 struct QueryKeys {
     int count;
-    int prefix;  ///< So many of them, the first ones, lie together: with `K::prefix_is_early` they can be read early.
+    int prefix;  ///< So many of them, the first ones, lie together.
     Key key;
     Value value;
+    Mark mark;
     Counts counts;
 };
-
-/// The entry of a mask for a key; of a suffix's key, `position` counts on from the capacity of the prefix.
-template <class K>
-__device__ __forceinline__ std::int32_t mask_entry(const std::int32_t* ids, const QueryPlace& place, int variate,
-                                                   int position) {
-    constexpr int which = AttentionSizes<K>::attention.mask_input();
-    constexpr Strides strides = K::kernel.operands[which].strides;
-    constexpr Shape shape = K::kernel.operands[which].shape;
-    return ids[(shape[0] == 1 ? 0 : place.series * static_cast<Offset<K>>(strides[0])) +
-               (shape[1] == 1 ? 0 : variate * static_cast<Offset<K>>(strides[1])) +
-               position * static_cast<Offset<K>>(strides[2])];
-}
-
-/// The ids of a mask; null without one.
-template <class K>
-__device__ __forceinline__ const std::int32_t* mask_ids(const KernelCall& call) {
-    if constexpr (AttentionSizes<K>::attention.mask == KeyMask::none) {
-        return nullptr;
-    } else {
-        constexpr int which = AttentionSizes<K>::attention.mask_input();
-        return call.operands[which].template get<std::int32_t>(positions_of<K>(call));
-    }
-}
 
 /// Over the positions up to each query's own that are valid.
 template <class K>
@@ -80,9 +59,12 @@ __device__ __forceinline__ void run_prefill(const KernelCall& call, const UsedEx
     attend<K>(call, used, [&](const QueryPlace& place) {
         // Positions from `valid` on attend to nothing: their result is 0, as on the CPU.
         const int count = place.position < integer_of<K, 3>(valid, place.series) ? place.position + 1 : 0;
-        return QueryKeys{count, count, [&](int i) { return key + row_of<K, 1>(place, place.variate, i); },
+        return QueryKeys{count,
+                         count,
+                         [&](int i) { return key + row_of<K, 1>(place, place.variate, i); },
                          [&](int i) { return value + row_of<K, 2>(place, place.variate, i); },
-                         [](int) { return true; }};
+                         [](int) { return 0; },
+                         [](std::int32_t) { return true; }};
     });
 }
 
@@ -94,6 +76,10 @@ __device__ __forceinline__ void run_against_cache(const KernelCall& call, const 
     const CacheRows<K> rows(call);
     const std::int32_t* ids = mask_ids<K>(call);
     attend<K>(call, used, [&](const QueryPlace& place) {
+        std::int32_t group = 0;
+        if constexpr (mask == KeyMask::by_group && S::stands_in_prefix) {
+            group = mask_entry<K>(ids, place, place.variate, min(place.position, key_capacity<K, 1> - 1));
+        }
         const auto lengths = rows.lengths(call.report, place);
         const int prefix = lengths.prefix;
         const int total = prefix + lengths.suffix;
@@ -105,21 +91,15 @@ __device__ __forceinline__ void run_against_cache(const KernelCall& call, const 
         const auto entry = [=](int i) {
             return mask_entry<K>(ids, place, place.variate, i < prefix ? i : key_capacity<K, 1> + i - prefix);
         };
-        std::int32_t group = 0;
-        if constexpr (mask == KeyMask::by_group) {
+        if constexpr (mask == KeyMask::by_group && !S::stands_in_prefix) {
             group = sees_nothing ? 0 : entry(own);
         }
-        return QueryKeys{count, min(prefix, count), [=](int i) { return rows.key(place, prefix, i); },
+        return QueryKeys{count,
+                         min(prefix, count),
+                         [=](int i) { return rows.key(place, prefix, i); },
                          [=](int i) { return rows.value(place, prefix, i); },
-                         [=](int i) {
-                             if constexpr (mask == KeyMask::by_key) {
-                                 return entry(i) != 0;
-                             } else if constexpr (mask == KeyMask::by_group) {
-                                 return entry(i) == group;
-                             } else {
-                                 return true;
-                             }
-                         }};
+                         entry,
+                         [=](std::int32_t mark) { return mask_counts<K>(mark, group); }};
     });
 }
 
@@ -138,16 +118,12 @@ __device__ __forceinline__ void run_across_variates(const KernelCall& call, cons
         }
         // Without a mask, a query sees what is beyond the bound.
         const int variates = mask == KeyMask::none ? S::variates : used.template along<2>();
-        return QueryKeys{variates, variates, [&](int i) { return key + row_of<K, 1>(place, i, place.position); },
+        return QueryKeys{variates,
+                         variates,
+                         [&](int i) { return key + row_of<K, 1>(place, i, place.position); },
                          [&](int i) { return value + row_of<K, 2>(place, i, place.position); },
-                         [&, own](int i) {
-                             if constexpr (mask == KeyMask::none) {
-                                 return true;
-                             } else {
-                                 const std::int32_t entry = mask_entry<K>(ids, place, i, place.position);
-                                 return mask == KeyMask::by_key ? entry != 0 : entry == own;
-                             }
-                         }};
+                         [&](int i) { return mask_entry<K>(ids, place, i, place.position); },
+                         [=](std::int32_t mark) { return mask_counts<K>(mark, own); }};
     });
 }
 

@@ -38,6 +38,9 @@ struct AttentionSizes {
     static constexpr bool queries_are_positions = has_queries_at_positions(attention, shape[3]);
     static constexpr bool is_over_variates = attention.axis == AttentionAxis::variates;
     static constexpr bool has_suffix = attention.has_suffix;
+    /// Whether queries stand in the place of a key of the prefix, be there one or not: what its mask says can be asked
+    /// for beside the number of keys.
+    static constexpr bool stands_in_prefix = attention.queries == QueryPlaces::first && !has_suffix;
 };
 
 /// How the rows are stored.
@@ -117,6 +120,41 @@ __device__ __forceinline__ Offset<K> output_row(const QueryPlace& place) {
     return place.series * static_cast<Offset<K>>(strides[0]) + place.sample * static_cast<Offset<K>>(strides[1]) +
            place.variate * static_cast<Offset<K>>(strides[2]) + place.position * static_cast<Offset<K>>(strides[3]) +
            place.head * AttentionSizes<K>::value_dim;
+}
+
+/// The entry of a mask for a key; of a suffix's key, `position` counts on from the capacity of the prefix. 0 without a
+/// mask.
+template <class K>
+__device__ __forceinline__ std::int32_t mask_entry(const std::int32_t* ids, const QueryPlace& place, int variate,
+                                                   int position) {
+    if constexpr (AttentionSizes<K>::attention.mask == KeyMask::none) {
+        return 0;
+    } else {
+        constexpr int which = AttentionSizes<K>::attention.mask_input();
+        constexpr Strides strides = K::kernel.operands[which].strides;
+        constexpr Shape shape = K::kernel.operands[which].shape;
+        return ids[(shape[0] == 1 ? 0 : place.series * static_cast<Offset<K>>(strides[0])) +
+                   (shape[1] == 1 ? 0 : variate * static_cast<Offset<K>>(strides[1])) +
+                   position * static_cast<Offset<K>>(strides[2])];
+    }
+}
+
+/// Whether a key counts of which the mask has `mark`, for a query of a group.
+template <class K>
+__device__ __forceinline__ bool mask_counts(std::int32_t mark, std::int32_t group) {
+    constexpr KeyMask mask = AttentionSizes<K>::attention.mask;
+    return mask == KeyMask::none || (mask == KeyMask::by_key ? mark != 0 : mark == group);
+}
+
+/// The ids of a mask; null without one.
+template <class K>
+__device__ __forceinline__ const std::int32_t* mask_ids(const KernelCall& call) {
+    if constexpr (AttentionSizes<K>::attention.mask == KeyMask::none) {
+        return nullptr;
+    } else {
+        constexpr int which = AttentionSizes<K>::attention.mask_input();
+        return call.operands[which].template get<std::int32_t>(positions_of<K>(call));
+    }
 }
 
 /// Whether a query is in use.

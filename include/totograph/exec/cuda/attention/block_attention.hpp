@@ -42,7 +42,7 @@ class BlockAttention {
     static constexpr float lowest = -std::numeric_limits<float>::infinity();
 
 public:
-    static constexpr int warps = block_threads / warp_size;
+    static constexpr int warps = Share::warps;
 
     /// What one warp found, or a block.
     struct Partial {
@@ -83,7 +83,7 @@ public:
 #pragma unroll
         for (int i = 0; i < together; ++i) {
             const int number = Share::number_of(i, turn, keys.prefix, keys.count);
-            counts[i] = number >= 0 && keys.counts(number);
+            counts[i] = number >= 0 && loaded.counts(keys, i, number);
             score[i] = lowest;
             // Blocks of a cluster leave out, by warp, what none of its lanes has; others have several turns, nearly all
             // of them full.
@@ -283,16 +283,26 @@ __device__ __forceinline__ void attend_by_block(const KernelCall& call, const Us
     const auto* query = call.operands[0].get<typename K::Query>(positions_of<K>(call));
     auto* out = call.output.get<Output<K>>(positions_of<K>(call));
     const auto first_item = static_cast<Offset<K>>(blockIdx.x / Share::parts);
-    constexpr int first_late = K::prefix_is_early ? Share::of_prefix : 0;
+    constexpr bool loads_first = loads_first_keys<K>();
+    constexpr int first_late = loads_first ? Share::of_prefix : 0;
+    const bool has_keys = Share::warp_has_keys();
     for (auto item = first_item; item < static_cast<Offset<K>>(S::queries);
          item += static_cast<Offset<K>>(gridDim.x / Share::parts)) {
         const QueryPlace place = query_place<K>(item);
         const bool query_is_used = is_used<K>(used, place);  // alike in all blocks of the cluster
         BlockKeys<K> loaded;
-        if constexpr (K::prefix_is_early) {
-            if (query_is_used) {
-                loaded.template load_first<first_late>(CacheRows<K>(call), place);
+        Attention attention;
+        if constexpr (loads_first) {
+            if (query_is_used && has_keys) {
+                loaded.load_first(CacheRows<K>(call), mask_ids<K>(call), place);
             }
+        }
+        const auto load_query = [&] {
+            attention.load_query(query + row_of<K, 0>(place, place.variate, place.position));
+        };
+        constexpr bool loads_query_first = loads_first && !K::prefix_is_early;
+        if (loads_query_first && has_keys) {
+            load_query();
         }
         const auto keys = keys_at(place);
         if (K::prefix_is_early && item == first_item) {
@@ -302,15 +312,18 @@ __device__ __forceinline__ void attend_by_block(const KernelCall& call, const Us
         if (!query_is_used) {
             continue;
         }
-        Attention attention;
-        attention.load_query(query + row_of<K, 0>(place, place.variate, place.position));
-        loaded.template load_keys<first_late>(keys, 0);
-        loaded.template load_values<first_late>(keys, 0);
-        const float scale = score_scale<K>(call);
-        for (int turn = 0; Share::has_turn(turn, keys.prefix, keys.count); ++turn) {
-            attention.add(keys, loaded, turn, scale);
+        if (has_keys) {
+            if constexpr (!loads_query_first) {
+                load_query();
+            }
+            loaded.template load_keys<first_late>(keys, 0);
+            loaded.template load_values<first_late>(keys, 0);
+            const float scale = score_scale<K>(call);
+            for (int turn = 0; Share::has_turn(turn, keys.prefix, keys.count); ++turn) {
+                attention.add(keys, loaded, turn, scale);
+            }
+            attention.store(partial[threadIdx.x / warp_size]);
         }
-        attention.store(partial[threadIdx.x / warp_size]);
         __syncthreads();
         store_query<K>(partial, out + output_row<K>(place));
         if constexpr (Share::parts > 1) {

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
+#include <cstdint>
+
 #include <totograph/exec/cuda/attention/attention_sizes.hpp>
+#include <totograph/exec/cuda/attention/cache_rows.hpp>
 #include <totograph/exec/cuda/attention/select.hpp>
 #include <totograph/exec/cuda/kernels/packs.hpp>
 #include <totograph/exec/cuda/kernels/reduction.hpp>
@@ -22,9 +26,13 @@ struct BlockShare {
     static constexpr int packs = width / lanes;
     static constexpr int keys_of_block = block_threads / key_lanes;
     static constexpr bool has_suffix = AttentionSizes<K>::has_suffix;
-    /// Keys of the prefix that a thread holds; fewer where three of them would take too many registers.
-    static constexpr int of_prefix = has_suffix && packs > 4 ? 1
-                                                             : static_cast<int>(AttentionLimits::block_keys_together);
+    /// Keys of the prefix, or of the suffix, at most.
+    static constexpr auto most_keys = static_cast<int>(most_keys_of_part(K::kernel));
+    /// Keys of the prefix that a thread holds; fewer where there are no more, and where three of them would take too
+    /// many registers.
+    static constexpr int of_prefix = most_keys <= keys_of_block || (has_suffix && packs > 4)
+                                         ? 1
+                                         : static_cast<int>(AttentionLimits::block_keys_together);
     static constexpr int together = of_prefix + (has_suffix ? 1 : 0);
     static_assert(block_threads == AttentionLimits::block_threads);
     /// Blocks of a cluster that share the keys of a query. Devices without clusters take one.
@@ -33,6 +41,19 @@ struct BlockShare {
 #else
     static constexpr auto parts = static_cast<int>(block_parts_of(K::kernel));
 #endif
+
+    /// Whether a block takes all keys that there can be at once.
+    static constexpr bool takes_one_turn =
+        most_keys <= parts * of_prefix * keys_of_block && (!has_suffix || most_keys <= parts * keys_of_block);
+
+    /// Warps that may have keys, the first ones.
+    static constexpr int warps_of_block = block_threads / warp_size;
+    static constexpr int warps = parts > 1
+                                     ? warps_of_block
+                                     : std::min(warps_of_block, (most_keys * key_lanes + warp_size - 1) / warp_size);
+    static __device__ __forceinline__ bool warp_has_keys() {
+        return warps == warps_of_block || static_cast<int>(threadIdx.x) < warps * warp_size;
+    }
 
     /// Which of these blocks this one is.
     static __device__ __forceinline__ int part() {
@@ -50,7 +71,8 @@ struct BlockShare {
     }
     /// Whether a block has any of `count` keys in a turn, so many of them in the prefix.
     static __device__ __forceinline__ bool has_turn(int turn, int prefix, int count) {
-        return first_of_prefix(turn) < prefix || (has_suffix && prefix + first_of_suffix(turn) < count);
+        return (!takes_one_turn || turn == 0) &&
+               (first_of_prefix(turn) < prefix || (has_suffix && prefix + first_of_suffix(turn) < count));
     }
     /// The number of this thread's `i`th key in a turn; -1 for none.
     static __device__ __forceinline__ int number_of(int i, int turn, int prefix, int count) {
@@ -64,47 +86,85 @@ struct BlockShare {
     }
 };
 
-/// Keys and values of a thread on their way.
+/// Whether a block asks for what lies in the place of its first keys, and for what a mask says of each, before it knows
+/// how many there are. Beside a suffix only where it does so while the launch before it still runs
+/// (`bench_cuda_toto2`, `block_decode_22m`: else 0.343 ms on the device for 0.338).
 template <class K>
-struct BlockKeys {
+constexpr bool loads_first_keys() {
+    using S = AttentionSizes<K>;
+    return K::prefix_is_early || (!S::is_over_variates && !S::has_suffix);
+}
+
+/// Keys and values of a thread on their way, and what a mask says of each.
+template <class K>
+class BlockKeys {
+    using S = AttentionSizes<K>;
     using Share = BlockShare<K>;
+    static constexpr bool loads_marks = loads_first_keys<K>();
+
+public:
     using Packs = StoredPack<typename K::Key, Share::lanes>[Share::packs];
     Packs key[Share::together];
     Packs value[Share::together];
 
-    /// Asks for what lies in the place of a thread's first `end` keys, and their values.
-    template <int end, class Rows>
-    __device__ __forceinline__ void load_first(const Rows& rows, const QueryPlace& place) {
+    /// Asks for what lies in the place of a thread's first keys of the prefix, however many there are.
+    template <class Rows>
+    __device__ __forceinline__ void load_first(const Rows& rows, const std::int32_t* ids, const QueryPlace& place) {
         constexpr int capacity = key_capacity<K, 1>;
-        load<0, end>(key, 0, capacity, capacity, [&](int i) { return rows.key(place, capacity, i); });
-        load<0, end>(value, 0, capacity, capacity, [&](int i) { return rows.value(place, capacity, i); });
+        constexpr bool sees_no_later = S::attention.is_causal && S::attention.queries == QueryPlaces::first;
+        const int reach = sees_no_later ? min(place.position + 1, capacity) : capacity;
+        for_each<0, Share::of_prefix>(0, reach, reach, [&](int i, int number) {
+            load(key[i], rows.key(place, capacity, number));
+            load(value[i], rows.value(place, capacity, number));
+            mark_[i] = mask_entry<K>(ids, place, place.variate, number);
+        });
     }
     /// Asks for the keys of a turn, from the `begin`th of a thread on.
     template <int begin, class Keys>
     __device__ __forceinline__ void load_keys(const Keys& keys, int turn) {
-        load<begin, Share::together>(key, turn, keys.prefix, keys.count, keys.key);
+        for_each<begin, Share::together>(turn, keys.prefix, keys.count, [&](int i, int number) {
+            load(key[i], keys.key(number));
+            if constexpr (loads_marks) {
+                mark_[i] = keys.mark(number);
+            }
+        });
     }
     template <int begin, class Keys>
     __device__ __forceinline__ void load_values(const Keys& keys, int turn) {
-        load<begin, Share::together>(value, turn, keys.prefix, keys.count, keys.value);
+        for_each<begin, Share::together>(turn, keys.prefix, keys.count,
+                                         [&](int i, int number) { load(value[i], keys.value(number)); });
+    }
+
+    /// Whether a thread's `i`th key of a turn, which is there, counts.
+    template <class Keys>
+    [[nodiscard]] __device__ __forceinline__ bool counts(const Keys& keys, int i, int number) const {
+        if constexpr (loads_marks) {
+            return keys.counts(mark_[i]);
+        } else {
+            return keys.counts(keys.mark(number));
+        }
     }
 
 private:
-    template <int begin, int end, class Row>
-    static __device__ __forceinline__ void load(Packs (&to)[Share::together], int turn, int prefix, int count,
-                                                const Row& row) {
+    /// Calls `visit(i, number)` for the keys of a thread in a turn, from its `begin`th to the one before `end`.
+    template <int begin, int end, class Visit>
+    static __device__ __forceinline__ void for_each(int turn, int prefix, int count, const Visit& visit) {
 #pragma unroll
         for (int i = begin; i < end; ++i) {
             const int number = Share::number_of(i, turn, prefix, count);
             if (number >= 0) {
-                const auto* from = row(number) + Share::first_dimension();
-#pragma unroll
-                for (int pack = 0; pack < Share::packs; ++pack) {
-                    to[i][pack] = load_stored<Share::lanes, true>(from + pack * Share::lanes);
-                }
+                visit(i, number);
             }
         }
     }
+    static __device__ __forceinline__ void load(Packs& to, const typename K::Key* row) {
+#pragma unroll
+        for (int pack = 0; pack < Share::packs; ++pack) {
+            to[pack] = load_stored<Share::lanes, true>(row + Share::first_dimension() + pack * Share::lanes);
+        }
+    }
+
+    std::int32_t mark_[Share::together];
 };
 
 }  // namespace totograph::cuda

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 
@@ -135,6 +136,14 @@ constexpr Index keys_of(const AnyKernel& kernel) {
     }
     constexpr auto suffix = static_cast<std::size_t>(AttentionDescription::suffix_key_input);
     return kernel.operands[1].shape[3] + (attention.has_suffix ? kernel.operands[suffix].shape[3] : 0);
+}
+
+/// The same of its prefix, or of its suffix, whichever has more.
+template <class AnyKernel>
+constexpr Index most_keys_of_part(const AnyKernel& kernel) {
+    constexpr auto suffix = static_cast<std::size_t>(AttentionDescription::suffix_key_input);
+    return kernel.attention.has_suffix ? std::max(kernel.operands[1].shape[3], kernel.operands[suffix].shape[3])
+                                       : keys_of(kernel);
 }
 
 /// Whether the queries of a tile are positions of one variate, whatever masks and suffixes there are. A lone position

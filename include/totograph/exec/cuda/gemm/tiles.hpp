@@ -120,6 +120,10 @@ struct Sm90WaveTile {
     /// Stages of k of small tiles at most, if k is long: k of 1,536. With k of 1,368 903 rows, n of 512, take 10.5 us
     /// for 13.5 in tf32 (`bench_cuda_toto2`, `readme_22m`); a longer one was not timed.
     static constexpr int most_steps_of_small(bool is_bf16) { return is_bf16 ? 24 : 48; }
+    /// The same where a kernel for the chain would stand behind cuBLASLt's. With k of 2,112 896 rows, n of 512, of 112
+    /// tiles, take 7.9 us for 9.3, in tf32 12.8 for 15.7 (`bench_cuda_toto2`, `readme_22m`: its embedding); a longer k
+    /// and fewer tiles were not timed.
+    static constexpr int most_steps_of_small_with_chain(bool is_bf16) { return is_bf16 ? 33 : 66; }
     static constexpr int most_cluster = 2;  ///< Blocks of the same rows that share the way of these, at most.
 };
 
