@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// expect: totograph: a tensor has at most 6 axes (`max_rank`), and at least one element along each.
+// expect: totograph: a tensor has at most 6 axes (`max_rank`), at least one element along each, and at most 2^48
 #include <totograph/graph/program.hpp>
 #include <totograph/graph/recorder.hpp>
 

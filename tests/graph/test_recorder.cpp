@@ -149,6 +149,12 @@ TEST_CASE("shapes, dtypes and weights that executors cannot run are refused") {
     CHECK(text([](Recorder& r) { r.state("x", {4, 0}); }) == "state: axis 1 of shape [4, 0] is empty");
     CHECK(kind([](Recorder& r) { r.iota(0); }) == shape_is_not_usable);
     CHECK(kind([](Recorder& r) { reshape(r.state("x", {4}), {-2, -2}); }) == shape_is_not_usable);
+    constexpr Index many = Index{1} << 24;
+    CHECK(kind([](Recorder& r) { r.store(r.state("x", {many, many}), r.state("x", {many, many})); }) == none);
+    CHECK(kind([](Recorder& r) { r.state("x", {many, many + 1}); }) == shape_is_not_usable);
+    CHECK(kind([](Recorder& r) { r.state("x", {many, many, many}) * 2.0; }) == shape_is_not_usable);
+    CHECK(kind([](Recorder& r) { r.iota(std::numeric_limits<Index>::max()); }) == shape_is_not_usable);
+    CHECK(kind([](Recorder& r) { expand(r.constant(1), {many, many, 2}); }) == shape_is_not_usable);
 
     CHECK(kind([](Recorder& r) {
               linear(r.state("x", {4}, DType::f64), r.weight("w", {2, 4}), r.weight("b", {2}));
@@ -215,6 +221,8 @@ TEST_CASE("stores that do not fit are refused, also of scalars") {
     const auto kind = [](auto&& record) { return mistake_of(record).kind; };
     using enum ModelErrorKind;
     CHECK(kind([](Recorder& r) { r.store(r.state("y", {4}), r.state("x", {2}), 0, -1); }) == cache_overflows);
+    constexpr Index last = std::numeric_limits<Index>::max();
+    CHECK(kind([](Recorder& r) { r.store(r.state("y", {4}), r.state("x", {2}), 0, last); }) == cache_overflows);
     CHECK(kind([](Recorder& r) { r.store(r.state("y", {}), r.constant(1)); }) == none);
     CHECK(kind([](Recorder& r) { r.store(r.state("y", {}), r.constant(1), 0, 1); }) == cache_overflows);
     CHECK(kind([](Recorder& r) { r.store(r.state("y", {}), r.constant(1), 0, -1); }) == cache_overflows);

@@ -14,6 +14,8 @@ using Index = std::int64_t;
 
 /// The largest rank of a tensor in a graph.
 inline constexpr int max_rank = 6;
+/// The most elements of a tensor in a graph: more than a machine has memory for, so that sums of sizes do not overflow.
+inline constexpr Index most_elements = Index{1} << 48;
 
 /// A shape as a plain value, row-major: the last axis is contiguous. A list of more than `max_rank` extents gives a
 /// shape of that rank that holds the first ones alone; recorders refuse it.

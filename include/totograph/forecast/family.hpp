@@ -4,6 +4,7 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <string_view>
 #include <type_traits>
@@ -183,6 +184,10 @@ consteval bool check_bucket() {
     static_assert(bucket.samples >= 0, "totograph: a bucket's number of samples is 0 (a mean forecast) or more.");
     static_assert(bucket.exogenous >= 0 && bucket.exogenous < bucket.variates,
                   "totograph: a bucket needs at least one variate that is not exogenous.");
+    constexpr Index most = std::numeric_limits<std::int32_t>::max();
+    static_assert(bucket.batch <= most && bucket.variates <= most && bucket.context <= most && bucket.horizon <= most &&
+                      bucket.samples <= most,
+                  "totograph: each size of a bucket is at most 2^31 - 1, for programs read those of a request as i32.");
     constexpr ResultKind results = FamilyOf<Model>::results;
     static_assert(bucket.samples == 0 || results.samples,
                   "totograph: this family of models does not sample; a bucket of it has samples = 0.");

@@ -68,8 +68,10 @@ consteval bool check_tensors() {
         kind != linear_weight_varies,
         "totograph: the weight of a linear layer must be made of weights and constants alone, for it is packed "
         "before the first run.");
-    static_assert(kind != shape_is_not_usable,
-                  "totograph: a tensor has at most 6 axes (`max_rank`), and at least one element along each.");
+    static_assert(
+        kind != shape_is_not_usable,
+        "totograph: a tensor has at most 6 axes (`max_rank`), at least one element along each, and at most 2^48 "
+        "in all.");
     static_assert(kind != reshape_changes_size, "totograph: a reshape must keep the number of elements of the tensor.");
     static_assert(kind != axis_out_of_range, "totograph: an operation names an axis that the tensor does not have.");
     static_assert(

@@ -26,8 +26,8 @@ public:
         is_weight_expression_.reserve(2048);
     }
 
-    /// Adds a node. Dtypes must be such that the op computes in, shapes have at most `max_rank` axes of at least one
-    /// element, and inputs come before, as many as the op takes. Returns the number of the node.
+    /// Adds a node. Dtypes must be such that the op computes in, shapes as `is_usable` wants them, and inputs come
+    /// before, as many as the op takes. Returns the number of the node.
     constexpr int add_node(const Node& node) {
         graph_.nodes.push_back(node);
         Node& added = graph_.nodes.back();
@@ -58,7 +58,8 @@ public:
     /// The recorded graph, moved out.
     [[nodiscard]] constexpr Graph take_graph() { return static_cast<Graph&&>(graph_); }
 
-    /// Notes a mistake unless a tensor can have this shape: at most `max_rank` axes, of at least one element each.
+    /// Notes a mistake unless a tensor can have this shape: at most `max_rank` axes, of at least one element each, and
+    /// at most `most_elements` together.
     /// @param op  whose result it is
     constexpr bool is_usable(const Shape& shape, Op op) {
         if (shape.rank < 0 || shape.rank > max_rank) {
@@ -67,12 +68,19 @@ public:
             return false;
         }
         const Index* const extent = shape.extents.items;
+        Index room = most_elements;
         for (int axis = 0; axis < shape.rank; ++axis) {
             if (extent[axis] < 1) {
                 fail(ModelErrorKind::shape_is_not_usable)
                     << name(op) << ": axis " << Index{axis} << " of shape " << shape << " is empty";
                 return false;
             }
+            room /= extent[axis];
+        }
+        if (room < 1) {
+            fail(ModelErrorKind::shape_is_not_usable)
+                << name(op) << ": shape " << shape << " has more elements than " << most_elements;
+            return false;
         }
         return true;
     }

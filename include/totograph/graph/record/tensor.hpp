@@ -166,7 +166,7 @@ public:
         const auto front = static_cast<int>(node.attributes.items[0]);
         const Index count = front < value.shape().rank ? value.extent(front) : 1;  // a scalar is one position
         const Index capacity = front < state.shape().rank ? state.extent(front) : 1;
-        if (begin < 0 || begin + count > capacity) {
+        if (begin < 0 || begin > capacity - count) {
             fail(ModelErrorKind::cache_overflows) << "store into '" << state.node().name << "': writing " << count
                                                   << " positions from " << begin << " into a capacity of " << capacity;
         }
