@@ -172,6 +172,14 @@ TEST_CASE("more positions than the capacity are a mistake") {
     static_assert(nn::KvCache<wider>::bytes_per_layer == 4 * 5 * (3 + 7));
 }
 
+TEST_CASE("keys of more positions than values are a mistake") {
+    Recorder r;
+    nn::KvCache<size> cache(r, names);
+    cache.append(0, input(r, "x", 3), input(r, "y", 2));
+    CHECK(r.graph().error.kind == ModelErrorKind::attention_shapes_differ);
+    CHECK(r.graph().error.message() == "KV cache 'out.keys': keys of 3 positions with values of 2");
+}
+
 TEST_CASE("keys and values of one name would be one memory, which is a mistake") {
     Recorder r;
     nn::KvCache<size> cache(r, {.keys = "cache", .values = "cache", .length = "length"});

@@ -4,8 +4,10 @@
 #include <doctest/doctest.h>
 
 #include <totograph/core/shape.hpp>
+#include <totograph/graph/record/model_error.hpp>
 #include <totograph/graph/recorder.hpp>
 #include <totograph/nn/attention_block.hpp>
+#include <totograph/nn/half_split.hpp>
 #include <totograph/nn/padded_heads.hpp>
 
 #include "support/executors.hpp"
@@ -40,6 +42,25 @@ struct Model {
 };
 
 }  // namespace
+
+TEST_CASE("padded heads: heads divide what is padded") {
+    const auto mistake_of = [](const auto& record) {
+        Recorder r;
+        CHECK(record(r.weight("w", {61, 61})).shape() == Shape{61, 61});
+        return r.graph().error;
+    };
+    for (const Index wrong : {0, 2, -1}) {
+        CAPTURE(wrong);
+        for (const ModelError& mistake :
+             {mistake_of([&](Tensor rows) { return nn::pad_head_rows(rows, wrong); }),
+              mistake_of([&](Tensor columns) { return nn::pad_head_columns(columns, wrong); }),
+              mistake_of([&](Tensor rows) { return nn::interleave_halves(rows, wrong); })}) {
+            CHECK(mistake.kind == ModelErrorKind::heads_do_not_divide);
+        }
+    }
+    CHECK(mistake_of([](Tensor rows) { return nn::pad_head_rows(rows, 2); }).message() ==
+          "pad_head_rows: axis 0 of shape [61, 61] does not divide into 2 heads");
+}
 
 TEST_CASE("padded heads: rows and columns of zeros follow those of each head") {
     run_on_both<Model>([](auto&) {},

@@ -66,3 +66,17 @@ TEST_CASE("layers are recorded in order, each with its kind") {
     check(in_turns);
     check(equal);
 }
+
+TEST_CASE("groups of no layers, and fewer layers than none, are a mistake") {
+    const auto mistake_of = [](int count, int period) {
+        Recorder r;
+        const std::array<Tensor, 1> x{r.state("x", {4})};
+        (void)nn::repeat_layers(
+            count, period, x, [](int place) { return place; },
+            [](const std::array<Tensor, 1>& given, int /*kind*/, LayerIndex /*layer*/) { return given; });
+        return r.graph().error;
+    };
+    CHECK(mistake_of(4, 0).kind == ModelErrorKind::loop_is_empty);
+    CHECK(mistake_of(-4, 2).kind == ModelErrorKind::loop_is_empty);
+    CHECK(mistake_of(4, 0).message() == "repeat_layers: 4 layers in groups of 0");
+}

@@ -22,6 +22,9 @@ namespace totograph::nn {
 /// Rows of a projection with `heads` heads, `[heads * head_dim, in]`, or its bias, `[heads * head_dim]`: of each head
 /// the first half and the second half in turns. Made of weights.
 constexpr Tensor interleave_halves(Tensor rows, Index heads) {
+    if (!detail::check_heads("interleave_halves", rows, 0, heads)) {
+        return rows;
+    }
     const Index pairs = rows.extent(0) / heads / 2;
     if (rows.extent(0) != heads * pairs * 2) {
         rows.recorder().fail(ModelErrorKind::odd_rotary_width)

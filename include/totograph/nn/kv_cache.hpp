@@ -58,14 +58,14 @@ public:
     /// that exceeds the capacity does not compile; several runs that exceed it together are an `Error`
     /// (`position_out_of_bounds`) of the executor, and write nothing outside of the cache.
     constexpr void append(LayerIndex layer, Tensor keys, Tensor values) {
-        check(keys);
+        check(keys, values);
         recorder_->store_at(this->keys(layer), keys, position_axis, length());
         recorder_->store_at(this->values(layer), values, position_axis, length());
     }
 
     /// Writes the first positions.
     constexpr void fill(LayerIndex layer, Tensor keys, Tensor values) {
-        check(keys);
+        check(keys, values);
         recorder_->store(this->keys(layer), keys, position_axis, 0);
         recorder_->store(this->values(layer), values, position_axis, 0);
     }
@@ -92,7 +92,13 @@ public:
 private:
     static constexpr int position_axis = 3;
 
-    constexpr void check(Tensor keys) const {
+    constexpr void check(Tensor keys, Tensor values) const {
+        if (keys.shape().rank == 5 && values.shape().rank == 5 &&
+            keys.extent(position_axis) != values.extent(position_axis)) {
+            recorder_->fail(ModelErrorKind::attention_shapes_differ)
+                << "KV cache '" << names_.keys << "': keys of " << keys.extent(position_axis)
+                << " positions with values of " << values.extent(position_axis);
+        }
         if (keys.shape().rank == 5 && keys.extent(position_axis) > capacity) {
             recorder_->fail(ModelErrorKind::cache_overflows)
                 << "KV cache '" << names_.keys << "': appending " << keys.extent(position_axis)

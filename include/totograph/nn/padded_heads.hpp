@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <string_view>
+
 #include <totograph/core/shape.hpp>
 #include <totograph/graph/recorder.hpp>
 #include <totograph/nn/attention_block.hpp>
@@ -28,6 +30,18 @@ constexpr AttentionSize pad_heads(AttentionSize size) {
 
 namespace detail {
 
+/// Notes a mistake unless heads divide an axis of a projection.
+constexpr bool check_heads(std::string_view what, Tensor projection, int axis, Index heads) {
+    const Index extent = projection.extent(axis);
+    if (heads > 0 && extent % heads == 0) {
+        return true;
+    }
+    projection.recorder().fail(ModelErrorKind::heads_do_not_divide)
+        << what << ": axis " << Index{axis} << " of shape " << projection.shape() << " does not divide into " << heads
+        << " heads";
+    return false;
+}
+
 /// x, `[first, heads, head_dim, last]` in a flat shape, with zeros after the dimensions of each head.
 constexpr Tensor append_zeros(Tensor x, const Shape& heads, const Shape& padded_shape) {
     const Index padding = padded_head_dim(heads[2]) - heads[2];
@@ -43,6 +57,9 @@ constexpr Tensor append_zeros(Tensor x, const Shape& heads, const Shape& padded_
 /// Rows of a projection to `heads` heads, `[heads * head_dim, in]`, or its bias, `[heads * head_dim]`, with rows of 0
 /// after those of each head: `[heads * padded_head_dim(head_dim), in]`. Made of weights.
 constexpr Tensor pad_head_rows(Tensor rows, Index heads) {
+    if (!detail::check_heads("pad_head_rows", rows, 0, heads)) {
+        return rows;
+    }
     const Index head_dim = rows.extent(0) / heads;
     const Index in = rows.shape().rank == 1 ? 1 : rows.extent(1);
     return detail::append_zeros(rows, {1, heads, head_dim, in},
@@ -52,6 +69,9 @@ constexpr Tensor pad_head_rows(Tensor rows, Index heads) {
 /// Columns of a projection from `heads` heads, `[out, heads * head_dim]`, with columns of 0 after those of each head.
 /// Made of weights.
 constexpr Tensor pad_head_columns(Tensor columns, Index heads) {
+    if (!detail::check_heads("pad_head_columns", columns, 1, heads)) {
+        return columns;
+    }
     const Index head_dim = columns.extent(1) / heads;
     return detail::append_zeros(columns, {columns.extent(0), heads, head_dim, 1},
                                 {columns.extent(0), heads * padded_head_dim(head_dim)});
