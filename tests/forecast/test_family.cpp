@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <array>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <memory>
 #include <span>
@@ -14,6 +16,7 @@
 #include <totograph/forecast/bucket_set.hpp>
 #include <totograph/forecast/cpu/eager_forecaster.hpp>
 #include <totograph/forecast/cpu/forecaster.hpp>
+#include <totograph/forecast/forecast_plan.hpp>
 #include <totograph/forecast/results/quantile_forecast.hpp>
 #include <totograph/forecast/results/result_memory.hpp>
 
@@ -30,6 +33,15 @@ using smallest_family::Partial;
 namespace {
 
 static_assert(ForecastFamily<Model>);
+
+// What `forecast_plan` refuses: levels that ascend not, or are no numbers, and patches without steps.
+constexpr std::array<double, 2> same_levels{0.5, 0.5};
+constexpr std::array<double, 3> no_levels{0.1, std::numeric_limits<double>::quiet_NaN(), 0.9};
+static_assert(forecast_detail::are_levels(smallest_family::levels) && forecast_detail::are_levels({}));
+static_assert(!forecast_detail::are_levels(same_levels) && !forecast_detail::are_levels(no_levels));
+constexpr Bucket any_bucket{.context = 6, .horizon = 4};
+static_assert(forecast_detail::fit({any_bucket, 1}, any_bucket, {}));
+static_assert(!forecast_detail::fit({any_bucket, 0}, any_bucket, {}));
 
 constexpr Bucket bucket{.batch = 2, .variates = 2, .context = 6, .horizon = 4};
 const std::vector<float> history{1, 2, 3, 4, 10, 20, 30, 40, -1, -2, -3, -4, 5, 6, 7, 8};

@@ -79,9 +79,14 @@ consteval bool runs_never_fall(Index horizon) {
 
 /// Whether levels are quantiles in ascending order around the median.
 consteval bool are_levels(std::span<const double> levels) {
-    return std::is_sorted(levels.begin(), levels.end()) &&
-           (levels.empty() ||
-            (levels.front() > 0 && levels.front() <= 0.5 && levels.back() >= 0.5 && levels.back() < 1));
+    double before = 0;
+    for (const double level : levels) {
+        if (!(level > before && level < 1)) {  // nor is NaN
+            return false;
+        }
+        before = level;
+    }
+    return levels.empty() || (levels.front() <= 0.5 && levels.back() >= 0.5);
 }
 
 /// Whether the sizes hold what the bucket asks for, with as many values a step as the results have.

@@ -37,8 +37,8 @@ struct ForecastSizes {
                  : levels > 0 ? levels
                               : 1),
           variates(bucket.variates),
-          context_patches(divide_rounding_up(bucket.context, patch)),
-          steps(divide_rounding_up(bucket.horizon, patch)),
+          context_patches(patches_of(bucket.context, patch)),
+          steps(patches_of(bucket.horizon, patch)),
           patch_size(patch),
           prepended(tokens),
           positions(context_patches + prepended),
@@ -58,6 +58,12 @@ struct ForecastSizes {
     }
     /// Patches of context and forecast together.
     [[nodiscard]] constexpr Index all_patches() const { return context_patches + steps; }
+
+private:
+    /// None where a patch has no steps: no family may have such, and the plan of a forecast says so.
+    static constexpr Index patches_of(Index count, Index patch) {
+        return patch < 1 ? 0 : divide_rounding_up(count, patch);
+    }
 };
 
 }  // namespace totograph
