@@ -32,9 +32,18 @@ constexpr bool stores_into(const AnyGraph& graph, std::string_view name) {
     return false;
 }
 
+/// What is no model, but a program that was made of one.
+template <class T>
+concept HasStates = requires {
+    T::states;
+    T::loops;
+};
+
 /// Programs that share their states: a state of one name is one buffer for all of them.
 template <class... Programs>
 struct StateLayout {
+    static_assert((HasStates<Programs> && ...),
+                  "totograph: an executor runs planned programs, `Program<Model>`, and not the models themselves.");
     static constexpr std::size_t program_count = sizeof...(Programs);
 
     /// A state and its place in the memory that all programs share.

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
@@ -104,9 +105,29 @@ constexpr auto scalar_of() -> T (*)(const T*) {
     }
 }
 
+/// The name of an operation, or a sentence for one that has none.
+template <class Operation>
+constexpr std::string_view name_of_operation() {
+    constexpr bool has_name = requires {
+        { Operation::name } -> std::convertible_to<std::string_view>;
+    };
+    static_assert(has_name, "totograph: an operation has a `static constexpr std::string_view name`.");
+    if constexpr (has_name) {
+        return Operation::name;
+    } else {
+        return {};
+    }
+}
+
+/// Whether an opaque operation tells the shape of its output from those of so many inputs.
+template <class Operation, class... Shapes>
+concept HasShapeOf = requires(const Shapes&... shapes) {
+    { Operation::shape(shapes...) } -> std::convertible_to<Shape>;
+};
+
 template <class Operation>
 constexpr CustomOperation describe() {
-    return {Operation::name,
+    return {name_of_operation<Operation>(),
             {computes_in<Operation, float>, computes_in<Operation, double>, computes_in<Operation, std::int32_t>},
             scalar_of<Operation, float>(),
             scalar_of<Operation, double>(),
@@ -135,6 +156,15 @@ struct OperationSet {
     }
 };
 
+namespace detail {
+
+template <class T>
+inline constexpr bool is_operation_set = false;
+template <class... Operations>
+inline constexpr bool is_operation_set<OperationSet<Operations...>> = true;
+
+}  // namespace detail
+
 /// The operations of a model; an empty set when the model names none.
 template <class Model>
 struct OperationsOf {
@@ -145,7 +175,11 @@ requires requires {
     typename Model::operations;
 }
 struct OperationsOf<Model> {
-    using type = typename Model::operations;
+    static constexpr bool is_set = detail::is_operation_set<typename Model::operations>;
+    static_assert(is_set,
+                  "totograph: the `operations` of a model are a set, also where there is one: `using operations = "
+                  "totograph::OperationSet<...>`.");
+    using type = std::conditional_t<is_set, typename Model::operations, OperationSet<>>;
 };
 
 /// The type of a user's operation in a model's set.

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <concepts>
+#include <type_traits>
 
 #include <totograph/core/dtype.hpp>
 #include <totograph/core/shape.hpp>
@@ -243,11 +244,12 @@ constexpr Tensor apply(Tensor x, More... more) {
     (extend(more), ...);
     if (shape.rank < 0) {
         x.recorder().fail(ModelErrorKind::shapes_do_not_broadcast)
-            << Operation::name << ": its inputs do not broadcast to one shape";
+            << detail::name_of_operation<Operation>() << ": its inputs do not broadcast to one shape";
         return x;
     }
     if (((more.dtype() != x.dtype()) || ...)) {
-        x.recorder().fail(ModelErrorKind::dtypes_differ) << Operation::name << ": its inputs need one dtype";
+        x.recorder().fail(ModelErrorKind::dtypes_differ)
+            << detail::name_of_operation<Operation>() << ": its inputs need one dtype";
     }
     return x.recorder().add_custom(Op::custom_elementwise, custom_operation<Operation>, x.dtype(), shape, {x, more...});
 }
@@ -256,8 +258,17 @@ constexpr Tensor apply(Tensor x, More... more) {
 /// compute in those of all.
 template <class Operation, std::same_as<Tensor>... More>
 constexpr Tensor opaque(Tensor x, More... more) {
-    return x.recorder().add_custom(Op::opaque, custom_operation<Operation>, x.dtype(),
-                                   Operation::shape(x.shape(), more.shape()...), {x, more...});
+    constexpr bool has_shape = detail::HasShapeOf<Operation, Shape, std::remove_cvref_t<decltype(more.shape())>...>;
+    static_assert(
+        has_shape,
+        "totograph: an opaque operation has `static constexpr Shape shape(Shape input, ...)`, the shape of its "
+        "output, which takes that of each tensor that it is applied to.");
+    if constexpr (!has_shape) {
+        return x;
+    } else {
+        return x.recorder().add_custom(Op::opaque, custom_operation<Operation>, x.dtype(),
+                                       Operation::shape(x.shape(), more.shape()...), {x, more...});
+    }
 }
 
 }  // namespace totograph

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstddef>
+#include <type_traits>
 #include <utility>
 
 #include <totograph/core/dtype.hpp>
@@ -52,8 +53,14 @@ Vector execute(const Values& values) {
             return Operation::apply(a);
         } else if constexpr (requires { Operation::apply(a, b); }) {
             return Operation::apply(a, b);
-        } else {
+        } else if constexpr (requires { Operation::apply(a, b, c); }) {
             return Operation::apply(a, b, c);
+        } else {
+            static_assert(
+                std::is_void_v<Operation>,
+                "totograph: an elementwise operation has `template <class T> static T apply(T x, ...)`, which "
+                "is written once for numbers and for vectors of them; this one takes numbers alone.");
+            return a;
         }
     }
 }

@@ -62,16 +62,32 @@ constexpr bool operands_are_contiguous() {
     return true;
 }
 
+/// Runs an operation of the user, or says what it lacks.
+template <class Operation, class Output, class... Inputs>
+void run_operation(Output output, Inputs... inputs) noexcept {
+    constexpr bool can_run = requires {
+        Operation::run(output, inputs...);
+    };
+    static_assert(
+        can_run,
+        "totograph: an opaque operation has `template <class Output, class... Inputs> static void run(Output "
+        "output, Inputs... inputs) noexcept`, which takes a view of its output and one of each tensor that it "
+        "is applied to.");
+    if constexpr (can_run) {
+        Operation::run(output, inputs...);
+    }
+}
+
 template <class K>
 void run_opaque(const Kernel&, const KernelCall& call) noexcept {
     static_assert(operands_are_contiguous<K>(),
                   "totograph: an opaque operation reads contiguous tensors; slice or permute after it instead.");
     using Operation = typename FindOperation<typename K::Operations, K::kernel.custom>::type;
     [&]<std::size_t... i>(std::index_sequence<i...>) {
-        Operation::run(TensorView<NumberOf<K::kernel.dtype>, ExtentsOf<OutputShape<K>>>(
-                           static_cast<NumberOf<K::kernel.dtype>*>(call.output)),
-                       TensorView<const NumberOf<operand<K>(i).dtype>, ExtentsOf<OperandShape<K, i>>>(
-                           static_cast<const NumberOf<operand<K>(i).dtype>*>(call.operands[i]))...);
+        run_operation<Operation>(TensorView<NumberOf<K::kernel.dtype>, ExtentsOf<OutputShape<K>>>(
+                                     static_cast<NumberOf<K::kernel.dtype>*>(call.output)),
+                                 TensorView<const NumberOf<operand<K>(i).dtype>, ExtentsOf<OperandShape<K, i>>>(
+                                     static_cast<const NumberOf<operand<K>(i).dtype>*>(call.operands[i]))...);
     }
     (std::make_index_sequence<static_cast<std::size_t>(K::kernel.operand_count)>());
 }
