@@ -3,11 +3,13 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <limits>
 #include <map>
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -146,6 +148,16 @@ TEST_CASE("a family without marks: a zero keeps its sign, and what is no finite 
     constexpr Bucket half{.variates = 2, .context = 6, .horizon = 4};
     EagerForecaster in_parts(factors.weights, record_forecast<Partial, half>());
     check_partial(in_parts.forecast(steps), 4);
+}
+
+TEST_CASE("a forecaster that there is no memory for is an error that names its size") {
+    constexpr Bucket huge{.batch = 1 << 16, .context = std::numeric_limits<std::int32_t>::max(), .horizon = 1};
+    const std::initializer_list<std::string_view> parts{
+        "a forecaster of 65536 x 1 x 2147483647 -> 1, no samples takes 512 TiB", "this machine has",
+        "compile a smaller size."};
+    test::check_error(ErrorCode::out_of_memory, parts, [] { Forecaster<Model, huge> made(weights()); });
+    test::check_error(ErrorCode::out_of_memory, parts,
+                      [] { EagerForecaster made(weights().weights, record_forecast<Model, huge>()); });
 }
 
 TEST_CASE("a family's tensors are those that its programs read") {

@@ -5,6 +5,8 @@
 #include <new>
 #include <string>
 
+#include <totograph/forecast/bucket.hpp>
+
 // Memory that a forecast asks for and does not find.
 namespace totograph::forecast_detail {
 
@@ -18,6 +20,20 @@ auto with_memory(const char* what, std::size_t bytes, const Allocate& allocate) 
         return allocate();
     } catch (const std::bad_alloc&) {
         reject_memory(what, static_cast<double>(bytes));
+    }
+}
+
+/// Throws `Error` (`out_of_memory`): a forecaster takes so many bytes beside its weights, and there are not as many.
+[[noreturn]] void reject_forecaster(const Bucket& bucket, double bytes);
+
+/// What `make` gives, the memory of a forecaster of so many bytes or a part of it. Throws `Error` (`out_of_memory`)
+/// where there is none.
+template <class Make>
+auto made_with_memory(const Bucket& bucket, std::size_t bytes, const Make& make) {
+    try {
+        return make();
+    } catch (const std::bad_alloc&) {
+        reject_forecaster(bucket, static_cast<double>(bytes));
     }
 }
 

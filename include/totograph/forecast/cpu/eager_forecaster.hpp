@@ -25,6 +25,7 @@
 #include <totograph/forecast/family.hpp>
 #include <totograph/forecast/forecast.hpp>
 #include <totograph/forecast/forecast_plan.hpp>
+#include <totograph/forecast/out_of_memory.hpp>
 #include <totograph/forecast/request_parts.hpp>
 #include <totograph/forecast/results/collect.hpp>
 #include <totograph/forecast/series.hpp>
@@ -129,16 +130,17 @@ class EagerForecaster {
 public:
     /// Prepares weights, unless other eager forecasters of these have them, and memory. Throws `Error`
     /// (`invalid_argument`) where the programs do not declare the states of a forecast as forecast/states.hpp lists
-    /// them; and what reading weights throws.
+    /// them, and (`out_of_memory`) where there is no memory; and what reading weights throws.
     EagerForecaster(const Weights& weights, RecordedForecast recorded)
         : recorded_(std::move(recorded)),
           states_(recorded_.graphs),
-          memory_(states_.bytes()),
-          result_(recorded_.plan.result_size()) {
+          memory_(with_memory([&] { return Arena(states_.bytes()); })),
+          result_(with_memory([&] { return std::vector<float>(recorded_.plan.result_size()); })) {
         forecast_detail::require_states(recorded_.graphs, states_, recorded_.plan.sizes, recorded_.plan.imputes());
         const auto memory_of = [this](const Node& node) { return state(node.name, node.layer); };
         for (std::size_t i = 0; i < recorded_.graphs.size(); ++i) {
-            bound_.emplace_back(GraphView{recorded_.graphs[i].nodes}, weights, memory_of, recorded_.opaque[i]);
+            const GraphView nodes{recorded_.graphs[i].nodes};
+            with_memory([&] { bound_.emplace_back(nodes, weights, memory_of, recorded_.opaque[i]); });
         }
     }
     EagerForecaster(const EagerForecaster&) = delete;
@@ -196,6 +198,14 @@ public:
     }
 
 private:
+    /// What `make` gives, a part of the memory.
+    template <class Make>
+    std::invoke_result_t<const Make&> with_memory(const Make& make) const {
+        const ForecastPlan& plan = recorded_.plan;
+        return forecast_detail::made_with_memory(plan.bucket, states_.bytes() + plan.result_size() * sizeof(float),
+                                                 make);
+    }
+
     /// A request that was checked and fits.
     Forecast forecast_part(const Series& series, const Bucket& request, std::uint64_t seed,
                            std::uint32_t first_sample) {

@@ -21,6 +21,7 @@
 #include <totograph/forecast/forecast.hpp>
 #include <totograph/forecast/forecast_plan.hpp>
 #include <totograph/forecast/forecaster_options.hpp>
+#include <totograph/forecast/out_of_memory.hpp>
 #include <totograph/forecast/results/collect.hpp>
 #include <totograph/forecast/schedule_programs.hpp>
 #include <totograph/forecast/series.hpp>
@@ -129,7 +130,8 @@ protected:
     static_assert(forecast_detail::check_states<Layout, plan.sizes, plan.imputes()>());
 
     CpuRunner(const Weights& weights, const Resources& resources)
-        : executor_(weights, thread_pool_of(resources)), result_(plan.result_size()) {}
+        : executor_(with_memory([&] { return Executor(weights, thread_pool_of(resources)); })),
+          result_(with_memory([] { return std::vector<float>(plan.result_size()); })) {}
 
     /// What lasts as long as one forecast of several parts: nothing.
     struct Scope {};
@@ -161,6 +163,12 @@ protected:
     [[nodiscard]] std::size_t runner_bytes() const { return executor_.memory_bytes() + result_.size() * sizeof(float); }
 
 private:
+    template <class Make>
+    static auto with_memory(const Make& make) {
+        return forecast_detail::made_with_memory(bucket, state_bytes + arena_bytes + plan.result_size() * sizeof(float),
+                                                 make);
+    }
+
     Executor executor_;
     std::vector<float> result_;
 };
