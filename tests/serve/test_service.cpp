@@ -44,6 +44,7 @@ TEST_CASE("a registry keeps backends by name, in order") {
     serve::BackendRegistry copy = two.registry;
     check_error(ErrorCode::invalid_argument, {"'far'", "near, far"}, [&] { copy.add(fake("far", 3, {small})); });
     check_error(ErrorCode::invalid_argument, {"''"}, [&] { copy.add(fake("", 3, {small})); });
+    check_error(ErrorCode::invalid_argument, {"null pointer"}, [&] { copy.add(nullptr); });
     copy.add(fake("third", 3, {small}));
     CHECK(copy.names().size() == 3);
     CHECK(two.registry.names().size() == 2);

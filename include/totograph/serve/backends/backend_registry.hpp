@@ -15,7 +15,7 @@ namespace totograph::serve {
 /// here: a file that nvcc compiles adds `cuda`, another one `cpu`. Copies are cheap and share the backends.
 class BackendRegistry {
 public:
-    /// Adds a backend. Throws `Error` (`invalid_argument`) when it has no name, or one that is taken.
+    /// Adds a backend. Throws `Error` (`invalid_argument`) when it has no name, or one that is taken, or is null.
     void add(std::shared_ptr<const Backend> backend);
 
     /// The backends' names, in order.

@@ -17,6 +17,9 @@
 namespace totograph::serve {
 
 TOTOGRAPH_INLINE void BackendRegistry::add(std::shared_ptr<const Backend> backend) {
+    if (!backend) {
+        throw Error(ErrorCode::invalid_argument, "There is no backend to add, but a null pointer. Pass one.");
+    }
     const std::string_view added = backend->name();
     if (added.empty() || find(added) != nullptr) {
         throw Error(ErrorCode::invalid_argument,
