@@ -5,7 +5,6 @@
 #include <memory>
 #include <span>
 #include <string>
-#include <typeinfo>
 
 #include <totograph/core/shape.hpp>
 #include <totograph/graph/graph.hpp>
@@ -66,13 +65,17 @@ public:
     template <class Store>
     [[nodiscard]] std::shared_ptr<Store> prepared() const {
         return std::static_pointer_cast<Store>(
-            prepared(typeid(Store), []() -> std::shared_ptr<void> { return std::make_shared<Store>(); }));
+            prepared(&key<Store>, []() -> std::shared_ptr<void> { return std::make_shared<Store>(); }));
     }
 
 private:
     struct Shared;
 
-    [[nodiscard]] std::shared_ptr<void> prepared(const std::type_info& store, std::shared_ptr<void> (*make)()) const;
+    /// A type's key is its address: a `typeid` would not compile with -fno-rtti. No constant, which a linker may merge.
+    template <class Store>
+    static inline char key = 0;
+
+    [[nodiscard]] std::shared_ptr<void> prepared(const char* store, std::shared_ptr<void> (*make)()) const;
 
     std::shared_ptr<Shared> shared_;
 };

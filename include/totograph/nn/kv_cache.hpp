@@ -54,9 +54,9 @@ public:
     }
 
     /// Writes positions after those that the cache holds. `keys` and `values` are
-    /// `[batch, samples, variates, positions, width]`; `advance` is to follow when all layers have appended. One run
-    /// that exceeds the capacity does not compile; several runs that exceed it together are an `Error`
-    /// (`position_out_of_bounds`) of the executor, and write nothing outside of the cache.
+    /// `[batch, samples, variates, positions, width]`; `advance` is to follow when all layers have appended. More
+    /// positions at once than the capacity do not compile; what exceeds it together with those before is an `Error`
+    /// (`position_out_of_bounds`) of the executor, and writes nothing outside of the cache.
     constexpr void append(LayerIndex layer, Tensor keys, Tensor values) {
         check(keys, values);
         recorder_->store_at(this->keys(layer), keys, position_axis, length());

@@ -6,8 +6,6 @@
 #include <memory>
 #include <mutex>
 #include <string>
-#include <typeindex>
-#include <typeinfo>
 #include <unordered_map>
 #include <utility>
 
@@ -29,7 +27,7 @@ TOTOGRAPH_INLINE std::string full_name(const Node& node) {
 struct Weights::Shared {
     std::shared_ptr<const TensorSource> source;
     std::mutex mutex;
-    std::unordered_map<std::type_index, std::shared_ptr<void>> prepared;
+    std::unordered_map<const char*, std::shared_ptr<void>> prepared;  ///< By the key of its type.
 };
 
 TOTOGRAPH_INLINE Weights::Weights(std::shared_ptr<const TensorSource> source) : shared_(std::make_shared<Shared>()) {
@@ -44,10 +42,9 @@ TOTOGRAPH_INLINE const TensorSource& Weights::source() const {
     return *shared_->source;
 }
 
-TOTOGRAPH_INLINE std::shared_ptr<void> Weights::prepared(const std::type_info& store,
-                                                         std::shared_ptr<void> (*make)()) const {
+TOTOGRAPH_INLINE std::shared_ptr<void> Weights::prepared(const char* store, std::shared_ptr<void> (*make)()) const {
     const std::scoped_lock lock(shared_->mutex);
-    std::shared_ptr<void>& slot = shared_->prepared[std::type_index(store)];
+    std::shared_ptr<void>& slot = shared_->prepared[store];
     if (!slot) {
         slot = make();
     }
