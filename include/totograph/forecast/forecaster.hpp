@@ -21,7 +21,13 @@ namespace totograph {
 /// What runs a forecaster's programs, by the type of its options: `Runner<Model, bucket, options>`. The header that
 /// brings an executor specializes it (`forecast/cpu/forecaster.hpp`, `forecast/cuda/forecaster.hpp`).
 template <class Options>
-struct RunnerOf;
+struct RunnerOf {
+    static_assert(
+        std::is_void_v<Options>,
+        "totograph: no header was included that runs forecasters with these options; for ForecasterOptions it "
+        "is <totograph/forecast/cpu/forecaster.hpp>, for cuda::ForecasterOptions "
+        "<totograph/forecast/cuda/forecaster.hpp>.");
+};
 
 /// Forecasts with one bucket, whatever the batch, samples and context of a request: what is larger runs in parts. Cheap
 /// to make beside the weights, which all forecasters share. One thread at a time may use it; several forecasters over
