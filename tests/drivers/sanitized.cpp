@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a program with a forecaster instantiates, and bounded states beside it, for sanitized.cmake.
+// What a program with a forecaster instantiates, and bounded states and an operation of a user's own beside it, for
+// sanitized.cmake.
 #include <memory>
+#include <string_view>
 #include <vector>
 
 #include <totograph/core/dtype.hpp>
@@ -15,11 +17,22 @@
 
 namespace tg = totograph;
 
+struct Square {
+    static constexpr std::string_view name = "square";
+    template <class T>
+    static T apply(T x) {
+        return x * x;
+    }
+};
+
 struct Bounded {
+    using operations = tg::OperationSet<Square>;
+
     static constexpr void record(tg::Recorder& r) {
         (void)r.state("used", {4}, tg::DType::i32, {}, tg::StateUse::bounds);
         const tg::Tensor x = r.state("x", {2, 3, 4, 5, 8});
-        r.store(r.state("out", x.shape(), x.dtype(), {}, tg::StateUse::any, tg::AxisBounds{1, 2, 3, 4}), exp(x));
+        r.store(r.state("out", x.shape(), x.dtype(), {}, tg::StateUse::any, tg::AxisBounds{1, 2, 3, 4}),
+                exp(tg::apply<Square>(x)) * tg::apply<Square>(r.weight("scale", {8})));
     }
 };
 

@@ -41,7 +41,9 @@ constexpr std::uint64_t node_identity(const Node& node, int layer, int layer_ste
             numbers = numbers * base + static_cast<std::uint64_t>(number);
         }
     }
-    const std::string_view name = node.custom == nullptr ? node.name : node.custom->name;
+    // By the op: a pointer that is compared with null is no constant to g++ with -fsanitize=undefined.
+    const bool is_custom = node.op == Op::custom_elementwise || node.op == Op::opaque;
+    const std::string_view name = is_custom ? node.custom->name : node.name;
     const char* const characters = name.data();
     for (std::size_t i = 0, length = name.size(); i < length; ++i) {
         numbers = numbers * base + static_cast<std::uint64_t>(static_cast<unsigned char>(characters[i]));
