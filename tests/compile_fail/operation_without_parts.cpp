@@ -2,7 +2,9 @@
 // expect: totograph: an operation has a `static constexpr std::string_view name`.
 // expect: totograph: an opaque operation has `static constexpr Shape shape(Shape input, ...)`
 // expect: totograph: the `operations` of a model are a set
+// expect: totograph: the `types` of an operation are a tuple
 #include <string_view>
+#include <tuple>
 
 #include <totograph/core/shape.hpp>
 #include <totograph/graph/program.hpp>
@@ -17,6 +19,19 @@ struct Same {
     template <class T>
     static T apply(T x) {
         return x;
+    }
+};
+
+struct Halves {
+    static constexpr std::string_view name = "halves";
+#ifdef TOTOGRAPH_COMPILE_FAIL_CONTROL
+    using types = std::tuple<float>;
+#else
+    using types = float;
+#endif
+    template <class T>
+    static T apply(T x) {
+        return x * 0.5F;
     }
 };
 
@@ -46,6 +61,15 @@ struct Elementwise {
     }
 };
 
+struct Typed {
+    using operations = OperationSet<Halves>;
+
+    static constexpr void record(Recorder& r) {
+        const Tensor x = r.state("x", {4});
+        r.store(x, apply<Halves>(x));
+    }
+};
+
 struct Opaque {
 #ifdef TOTOGRAPH_COMPILE_FAIL_CONTROL
     using operations = OperationSet<Sums>;
@@ -60,4 +84,5 @@ struct Opaque {
 };
 
 static_assert(Program<Elementwise>::steps.size() > 0);
+static_assert(Program<Typed>::steps.size() > 0);
 static_assert(Program<Opaque>::steps.size() > 0);

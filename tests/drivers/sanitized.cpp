@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a program with a forecaster instantiates, and bounded states and an operation of a user's own beside it, for
+// What a program with a forecaster instantiates, and bounded states and operations of a user's own beside it, for
 // sanitized.cmake.
 #include <memory>
 #include <string_view>
@@ -25,14 +25,22 @@ struct Square {
     }
 };
 
+struct Twice {
+    static constexpr std::string_view name = "twice";
+    template <class T>
+    static T apply(T x) {
+        return x + x;
+    }
+};
+
 struct Bounded {
-    using operations = tg::OperationSet<Square>;
+    using operations = tg::OperationSet<Square, Twice>;
 
     static constexpr void record(tg::Recorder& r) {
         (void)r.state("used", {4}, tg::DType::i32, {}, tg::StateUse::bounds);
         const tg::Tensor x = r.state("x", {2, 3, 4, 5, 8});
         r.store(r.state("out", x.shape(), x.dtype(), {}, tg::StateUse::any, tg::AxisBounds{1, 2, 3, 4}),
-                exp(tg::apply<Square>(x)) * tg::apply<Square>(r.weight("scale", {8})));
+                exp(tg::apply<Square>(x)) * tg::apply<Twice>(r.weight("scale", {8})));
     }
 };
 

@@ -15,11 +15,10 @@
 #include <totograph/graph/bounds.hpp>
 #include <totograph/graph/op.hpp>
 #include <totograph/graph/op_table.hpp>
+#include <totograph/graph/record/custom.hpp>
 #include <totograph/graph/record/model_error.hpp>
 
 namespace totograph {
-
-struct CustomOperation;
 
 /// Whether two constants are one: 0 and -0 are two.
 constexpr bool is_same_number(double a, double b) {
@@ -61,8 +60,8 @@ struct Node {
     friend constexpr bool is_alike(const Node& a, const Node& b) {
         return a.op == b.op && a.dtype == b.dtype && a.shape == b.shape && a.input_count == b.input_count &&
                a.attributes == b.attributes && is_same_number(a.immediate, b.immediate) &&
-               a.layer_step == b.layer_step && a.loop == b.loop && a.custom == b.custom && a.attention == b.attention &&
-               a.name == b.name && a.use == b.use && a.bounds == b.bounds;
+               a.layer_step == b.layer_step && a.loop == b.loop && same_operation(a.op, a.custom, b.custom) &&
+               a.attention == b.attention && a.name == b.name && a.use == b.use && a.bounds == b.bounds;
     }
     friend constexpr bool operator==(const Node& a, const Node& b) {
         return a.op == b.op && a.inputs == b.inputs && a.layer == b.layer && is_alike(a, b);

@@ -39,7 +39,7 @@ struct Instruction {
 
     friend constexpr bool operator==(const Instruction& a, const Instruction& b) {
         return a.op == b.op && a.dtype == b.dtype && a.arguments == b.arguments &&
-               is_same_number(a.immediate, b.immediate) && a.custom == b.custom;
+               is_same_number(a.immediate, b.immediate) && same_operation(a.op, a.custom, b.custom);
     }
 };
 
@@ -148,9 +148,9 @@ struct BasicKernel {
         if (a.kind != b.kind || a.op != b.op || a.dtype != b.dtype || !(a.iteration == b.iteration) ||
             a.row_rank != b.row_rank || a.output_strides != b.output_strides || a.operand_count != b.operand_count ||
             a.prologue_operands != b.prologue_operands || a.accumulators != b.accumulators || a.k != b.k ||
-            a.input_stride != b.input_stride || a.attributes != b.attributes || a.custom != b.custom ||
-            !(a.bounds == b.bounds) || !(a.attention == b.attention) || !(a.prologue == b.prologue) ||
-            !(a.chain == b.chain)) {
+            a.input_stride != b.input_stride || a.attributes != b.attributes ||
+            !same_operation(a.op, a.custom, b.custom) || !(a.bounds == b.bounds) || !(a.attention == b.attention) ||
+            !(a.prologue == b.prologue) || !(a.chain == b.chain)) {
             return false;
         }
         for (std::size_t i = 0; i < static_cast<std::size_t>(a.operand_count); ++i) {

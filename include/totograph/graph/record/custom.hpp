@@ -12,10 +12,11 @@
 
 #include <totograph/core/dtype.hpp>
 #include <totograph/core/shape.hpp>
+#include <totograph/graph/op.hpp>
 
 namespace totograph {
 
-/// Describes an operation that the library's user defines. Its address is the operation's identity in a graph.
+/// Describes an operation that the library's user defines.
 ///
 /// An elementwise operation is a struct with
 ///
@@ -34,6 +35,9 @@ namespace totograph {
 /// output has the dtype of the first input; an elementwise operation's inputs are all of one dtype.
 struct CustomOperation {
     std::string_view name;
+    /// The operation's identity in a graph: its type as the compiler spells it. Addresses of two of them are no
+    /// constants to compare, to g++ with -fsanitize=undefined.
+    std::string_view type;
     /// Whether it computes in f32, f64, i32.
     std::array<bool, 3> takes{};
     // An elementwise operation on single numbers, its arguments side by side; null in other types.
@@ -54,6 +58,11 @@ struct CustomOperation {
 
 namespace detail {
 
+template <class T>
+inline constexpr bool is_tuple = false;
+template <class... Types>
+inline constexpr bool is_tuple<std::tuple<Types...>> = true;
+
 template <class Operation>
 struct TypesOfOperation {
     using type = std::tuple<float>;
@@ -63,7 +72,10 @@ requires requires {
     typename Operation::types;
 }
 struct TypesOfOperation<Operation> {
-    using type = typename Operation::types;
+    static_assert(is_tuple<typename Operation::types>,
+                  "totograph: the `types` of an operation are a tuple, also where there is one: `using types = "
+                  "std::tuple<double>`.");
+    using type = std::conditional_t<is_tuple<typename Operation::types>, typename Operation::types, std::tuple<float>>;
 };
 
 /// Whether an operation of the user computes in a type.
@@ -125,9 +137,16 @@ concept HasShapeOf = requires(const Shapes&... shapes) {
     { Operation::shape(shapes...) } -> std::convertible_to<Shape>;
 };
 
+/// Text that no other type has.
+template <class Operation>
+constexpr std::string_view type_text() {
+    return __PRETTY_FUNCTION__;
+}
+
 template <class Operation>
 constexpr CustomOperation describe() {
     return {name_of_operation<Operation>(),
+            type_text<Operation>(),
             {computes_in<Operation, float>, computes_in<Operation, double>, computes_in<Operation, std::int32_t>},
             scalar_of<Operation, float>(),
             scalar_of<Operation, double>(),
@@ -138,6 +157,11 @@ constexpr CustomOperation describe() {
 
 template <class Operation>
 inline constexpr CustomOperation custom_operation = detail::describe<Operation>();
+
+/// Whether two nodes or instructions of one op are of the same operation of the user, where they are of such.
+constexpr bool same_operation(Op op, const CustomOperation* a, const CustomOperation* b) {
+    return (op != Op::custom_elementwise && op != Op::opaque) || a->type == b->type;
+}
 
 /// The operations of the user that a model records: `using operations = OperationSet<Gelu, MovingAverage>;`. Executors
 /// find the code of a recorded operation through it.
@@ -151,7 +175,7 @@ struct OperationSet {
     /// The place of an operation in the set; `size` when it is missing.
     static constexpr std::size_t find([[maybe_unused]] const CustomOperation* operation) {
         std::size_t index = 0;
-        const bool found = ((&custom_operation<Operations> == operation || (++index, false)) || ...);
+        const bool found = ((custom_operation<Operations>.type == operation->type || (++index, false)) || ...);
         return found ? index : size;
     }
 };
