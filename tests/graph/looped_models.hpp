@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <string_view>
+
 #include <totograph/core/dtype.hpp>
 #include <totograph/core/shape.hpp>
 #include <totograph/forecast/bucket.hpp>
@@ -39,6 +41,32 @@ struct Stack {
         const Tensor y = repeat(layers, x * 2.0,
                                 [&](Tensor input, LayerIndex layer) { return record_layer(r, input, shared, layer); });
         r.store(r.state("y", {3, width}), linear(y, r.weight("out", {width, width})));
+    }
+};
+
+/// A row from its end to its begin.
+struct Reversed {
+    static constexpr std::string_view name = "reversed";
+    static constexpr Shape shape(Shape x) { return x; }
+    template <class Output, class Input>
+    static void run(Output y, Input x) noexcept {
+        for (Index row = 0; row < Input::shape[0]; ++row) {
+            for (Index i = 0; i < Input::shape[1]; ++i) {
+                y(row, i) = x(row, Input::shape[1] - 1 - i);
+            }
+        }
+    }
+};
+
+/// Layers with code of a user's own.
+struct WithOpaque {
+    using operations = OperationSet<Reversed>;
+
+    static constexpr void record(Recorder& r) {
+        const Tensor y = repeat(12, r.state("x", {3, width}), [&](Tensor x, LayerIndex layer) {
+            return tanh(opaque<Reversed>(x) * r.weight("layers.{}.scale", {width}, layer));
+        });
+        r.store(r.state("y", {3, width}), y);
     }
 };
 

@@ -12,6 +12,7 @@
 
 #include <doctest/doctest.h>
 
+#include <totograph/exec/cpu/eager_executor.hpp>
 #include <totograph/exec/cpu/fused_executor.hpp>
 #include <totograph/exec/cpu/thread_pool.hpp>
 #include <totograph/graph/explain.hpp>
@@ -291,6 +292,28 @@ TEST_CASE("a loop computes what its layers do, to the bit") {
     check(std::type_identity<Growing>());
     check(std::type_identity<TwoStacks<false>>());
     check(std::type_identity<TiedStacks>());
+}
+
+TEST_CASE("the eager executor runs all iterations of a planned program, with code of a user's own") {
+    const Weights weights(std::make_shared<test::MadeUpTensors>());
+    const auto check = [&]<class Model>(std::type_identity<Model>) {
+        static_assert(Program<Model>::loops.count == 1);
+        const auto result_of = [&]<class Executor>(std::type_identity<Executor>) {
+            Executor executor(weights, std::make_shared<cpu::ThreadPool>(1));
+            auto* const x = static_cast<float*>(executor.state("x"));
+            for (int i = 0; i < 3 * width; ++i) {
+                x[i] = 0.25F * static_cast<float>(i) - 2;
+            }
+            executor.template run<0>();
+            const auto* const y = static_cast<const float*>(executor.state("y"));
+            return std::vector<float>(y, y + 3 * width);
+        };
+        using WithLoop = cpu::EagerExecutor<Program<Model>>;
+        using AllLayers = cpu::EagerExecutor<typename WrittenOut<Program<Model>>::type>;
+        CHECK(result_of(std::type_identity<WithLoop>()) == result_of(std::type_identity<AllLayers>()));
+    };
+    check(std::type_identity<Stack<12>>());
+    check(std::type_identity<WithOpaque>());
 }
 
 TEST_CASE("a loop checks what its body does") {

@@ -6,6 +6,7 @@
 #include <memory>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include <totograph/core/arena.hpp>
 #include <totograph/exec/cpu/evaluate/bound_graph.hpp>
@@ -15,6 +16,9 @@
 #include <totograph/exec/state_layout.hpp>
 #include <totograph/exec/weights.hpp>
 #include <totograph/graph/graph.hpp>
+#include <totograph/graph/loop.hpp>
+#include <totograph/graph/loops.hpp>
+#include <totograph/graph/unroll.hpp>
 
 namespace totograph::cpu {
 inline namespace TOTOGRAPH_SIMD_NAMESPACE {
@@ -29,9 +33,8 @@ public:
     /// The pool is not used: the reference runs on the caller's thread.
     EagerExecutor(const Weights& weights, std::shared_ptr<ThreadPool> pool)
         : pool_(std::move(pool)), memory_(Layout::bytes) {
-        const auto memory_of = [this](const Node& node) { return state(node.name, node.layer); };
         std::size_t program = 0;
-        ((bound_[program++] = BoundGraph(Programs::graph, weights, memory_of, opaque_functions<Programs>)), ...);
+        ((bound_[program++] = bind<Programs>(weights)), ...);
     }
 
     /// Runs one of the programs. Allocates, unlike the fused executor, and throws when there is no memory.
@@ -58,6 +61,26 @@ public:
     [[nodiscard]] int threads() const noexcept { return 1; }
 
 private:
+    /// A program with all iterations of its loops: a plan stands for several by one.
+    template <class Program>
+    BoundGraph bind(const Weights& weights) const {
+        const auto memory_of = [this](const Node& node) { return state(node.name, node.layer); };
+        if constexpr (Program::loops.count == 0) {
+            return BoundGraph(Program::graph, weights, memory_of, opaque_functions<Program>);
+        } else {
+            const GraphView graph{tables_of<Program>().nodes};
+            static const std::vector<BoundGraph::OpaqueFunction> opaque = [&] {
+                std::vector<BoundGraph::OpaqueFunction> functions;
+                for (int id = 0; id < graph.size(); ++id) {
+                    const int entry = Program::loops.place(&Loop::nodes, id).entry;
+                    functions.push_back(opaque_functions<Program>[static_cast<std::size_t>(entry)]);
+                }
+                return functions;
+            }();
+            return BoundGraph(graph, weights, memory_of, opaque);
+        }
+    }
+
     std::shared_ptr<ThreadPool> pool_;
     Arena memory_;
     std::array<BoundGraph, sizeof...(Programs)> bound_;
