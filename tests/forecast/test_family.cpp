@@ -150,8 +150,14 @@ TEST_CASE("a family without marks: a zero keeps its sign, and what is no finite 
     check_partial(in_parts.forecast(steps), 4);
 }
 
+namespace {
+
+/// Of more memory than any machine can address.
+constexpr Bucket huge{.batch = 1 << 16, .context = std::numeric_limits<std::int32_t>::max(), .horizon = 1};
+
+}  // namespace
+
 TEST_CASE("a forecaster that there is no memory for is an error that names its size") {
-    constexpr Bucket huge{.batch = 1 << 16, .context = std::numeric_limits<std::int32_t>::max(), .horizon = 1};
     const std::initializer_list<std::string_view> parts{
         "a forecaster of 65536 x 1 x 2147483647 -> 1, no samples takes 512 TiB", "this machine has",
         "compile a smaller size."};
