@@ -145,7 +145,7 @@ constexpr bool place_in_shared(Launch& launch, std::array<int, buffers>& places)
     };
     bool all = true;
     launch.local_bytes = 0;
-    for (std::size_t i = 0; i < Program::buffers.size(); ++i) {
+    for (std::size_t i = 0; i != Program::buffers.size(); ++i) {  // `<` warns of a program without any
         if (places[i] < 0) {
             continue;
         }
@@ -182,7 +182,7 @@ constexpr bool order_for_one_block(Launch& launch, bool is_wide, std::array<int,
     local.is_wide = is_wide;
     std::array<int, buffers> own{};
     own.fill(-1);
-    for (std::size_t i = 0; i < Program::buffers.size(); ++i) {
+    for (std::size_t i = 0; i != Program::buffers.size(); ++i) {  // `<` warns of a program without any
         const Buffer& buffer = buffers_of<Program>[i];
         const bool stays = buffer.first_step >= launch.first && buffer.last_step < launch.first + launch.count;
         own[i] = stays && buffer.bytes <= (is_wide ? most_wide_local_bytes : most_local_bytes) ? 0 : -1;

@@ -61,7 +61,7 @@ template <class Program, Precision precision>
 constexpr auto find_weight_uses(const DeviceTraits& device, const Execution& execution) {
     using Lowered = Lowering<Program, precision == Precision::bf16>;
     std::array<WeightUses, Program::weights.size()> uses{};
-    for (std::size_t i = 0; i < uses.size(); ++i) {
+    for (std::size_t i = 0; i != uses.size(); ++i) {  // `<` warns of a program without any
         if (!Program::weights[i].packed) {
             uses[i].add(WeightLayout::rows);
         }
