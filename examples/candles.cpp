@@ -72,11 +72,15 @@ std::vector<CandleResult> windows_of(const std::vector<Symbol>& symbols, const C
     return windows;
 }
 
+/// Candles that a forecast sees, at most.
+std::size_t context_of(const CandlesCommand& options, const CompiledCandleModel& model) {
+    return static_cast<std::size_t>(options.context > 0 ? std::min(options.context, model.context) : model.context);
+}
+
 /// Forecasts all windows. The stage is that of the checkpoint until it is read.
 void forecast_windows(std::vector<CandleResult>& windows, const CandlesCommand& options,
                       const CompiledCandleModel& model, Stage& stage) {
-    const auto most =
-        static_cast<std::size_t>(options.context > 0 ? std::min(options.context, model.context) : model.context);
+    const std::size_t most = context_of(options, model);
     std::vector<totograph::kronos::Candles> candles;
     for (CandleResult& window : windows) {
         const std::size_t used = std::min(window.history, most);
@@ -160,7 +164,7 @@ int run(const CandlesCommand& options, Stage& stage) {
     stage = Stage::arguments;
     examples::detail::check_at_most(options.horizon, model.horizon, "--horizon");
     stage = Stage::input;
-    const std::vector<Symbol> symbols = read_symbols(options);
+    const std::vector<Symbol> symbols = read_symbols(options, context_of(options, model));
     std::vector<CandleResult> windows = windows_of(symbols, options);
     if (!options.quiet) {
         print_notes("candles", notes_of(symbols));

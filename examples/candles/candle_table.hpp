@@ -228,16 +228,19 @@ inline void tell_high_below_low(CandleTable& table, const std::string& file) {
     }
 }
 
-/// Tells of prices that vary by so little that what Kronos adds to their standard deviation
-/// (`KronosConfig::deviation_epsilon`) is a tenth of it or more, as those of coins of 0.00001 do.
-inline void tell_small_spread(CandleTable& table, const std::string& file) {
+/// Tells of prices that vary by so little, among the newest that a forecast sees, that what Kronos adds to their
+/// standard deviation (`KronosConfig::deviation_epsilon`) is a tenth of it or more, as those of coins of 0.00001 do.
+inline void tell_small_spread(CandleTable& table, const std::string& file, std::size_t context) {
     constexpr double least = 10 * totograph::kronos::KronosConfig::deviation_epsilon;
-    const bool is_small = std::any_of(table.columns.begin(), table.columns.begin() + 4, [](const auto& prices) {
-        const double deviation = deviation_of(std::vector<double>(prices.begin(), prices.end()));
+    const std::size_t seen = std::min(context, table.rows());
+    const bool is_small = std::any_of(table.columns.begin(), table.columns.begin() + 4, [&](const auto& prices) {
+        const double deviation =
+            deviation_of(std::vector<double>(prices.end() - static_cast<std::ptrdiff_t>(seen), prices.end()));
         return deviation > 0 && deviation < least;
     });
     if (is_small) {
-        table.notes.push_back({"small spread", "The prices of the file " + file +
+        const std::string which = seen < table.rows() ? "newest " + std::to_string(seen) + " prices" : "prices";
+        table.notes.push_back({"small spread", "The " + which + " of the file " + file +
                                                    " have a standard deviation below 0.0001, to which Kronos adds "
                                                    "0.00001: it sees them flatter than they are, and bands are too "
                                                    "wide. Multiply them by a number that takes it above 0.001, and "
@@ -248,9 +251,10 @@ inline void tell_small_spread(CandleTable& table, const std::string& file) {
 }  // namespace detail
 
 /// The candles of a table that was read with its rows as they stand. What is to become of rows that are out of order or
-/// repeated says `intake`; notes tell it. Throws `Error(invalid_file)` with one sentence when a column is missing or
-/// holds gaps, times are missing, or rows cannot be put in order.
-inline CandleTable candle_table(totograph::io::Table table, const std::string& file_name, const IntakeOptions& intake) {
+/// repeated says `intake`; notes tell it. Of these a forecast sees the newest `context`. Throws `Error(invalid_file)`
+/// with one sentence when a column is missing or holds gaps, times are missing, or rows cannot be put in order.
+inline CandleTable candle_table(totograph::io::Table table, const std::string& file_name, const IntakeOptions& intake,
+                                std::size_t context) {
     const std::string file = totograph::io::in_quotes(file_name);
     CandleTable result;
     detail::check_clock(table, file);
@@ -287,7 +291,7 @@ inline CandleTable candle_table(totograph::io::Table table, const std::string& f
     result.clock.times = {};
     detail::check_amounts(result, file);
     detail::tell_high_below_low(result, file);
-    detail::tell_small_spread(result, file);
+    detail::tell_small_spread(result, file, context);
     return result;
 }
 

@@ -30,8 +30,8 @@ bool has(const std::string& text, const std::string& part) {
     return text.find(part) != std::string::npos;
 }
 
-CandleTable table_of(const std::string& text, const IntakeOptions& intake = {}) {
-    return examples::detail::table_of_text(text, "f.csv", intake);
+CandleTable table_of(const std::string& text, const IntakeOptions& intake = {}, std::size_t context = 512) {
+    return examples::detail::table_of_text(text, "f.csv", intake, context);
 }
 
 std::string refusal_of(const std::string& text, const IntakeOptions& intake = {}) {
@@ -185,6 +185,12 @@ TEST_CASE("prices that vary by less than Kronos can see are told") {
     const std::vector<std::string> told = texts_of(table_of(head + low));
     REQUIRE(told.size() == 1);
     CHECK(has(told[0], note));
+    // Of a longer file those count that a forecast sees.
+    const std::string larger = head + "2024-03-06,1,3,1,2\n" + low;
+    CHECK(texts_of(table_of(larger)).empty());
+    const std::vector<std::string> newest = texts_of(table_of(larger, {}, 2));
+    REQUIRE(newest.size() == 1);
+    CHECK(has(newest[0], "The newest 2 prices of the file 'f.csv' have a standard deviation below 0.0001"));
     // Larger ones, and those that do not vary at all, are as they should be.
     CHECK(texts_of(table_of(head + "2024-03-07,1,3,1,2\n2024-03-08,2,4,1,3\n")).empty());
     CHECK(texts_of(table_of(head + "2024-03-07,1e-5,1e-5,1e-5,1e-5\n2024-03-08,1e-5,1e-5,1e-5,1e-5\n")).empty());
@@ -203,7 +209,7 @@ TEST_CASE("each note of the reader is told once, for all symbols") {
     const std::string comma = "Date;Open;High;Low;Close\n2024-03-08;2,5;4;1;3\n2024-03-07;1,5;3;0,5;2\n";
     std::vector<Symbol> symbols;
     for (const std::string name : {"A", "B", "C"}) {
-        symbols.push_back({name, examples::detail::table_of_text(comma, name + ".csv", {}), true});
+        symbols.push_back({name, examples::detail::table_of_text(comma, name + ".csv", {}, 512), true});
     }
     CHECK(notes_of(symbols) ==
           std::vector<std::string>{"The numbers of 'A.csv' are read with decimal commas (--decimal point is the other "
