@@ -441,6 +441,9 @@ TEST_CASE("the backend that the environment names is the one that is looked at")
     CHECK(has(found("TOTOGRAPH_BACKEND", "device"), "There is no device here."));
     CHECK(has(found("TOTOGRAPH_PRECISION", "f64"), "TOTOGRAPH_PRECISION is 'f64', which no backend has"));
     CHECK_FALSE(verify(registry(), options).is_fit());
+    // And what there is besides.
+    CHECK(verify(registry(), options).find("backend plain") != nullptr);
+    CHECK(verify(registry(), options).find("memory") != nullptr);
 
     options.backend = "device";
     CHECK(found("TOTOGRAPH_BACKEND", "plain").empty());

@@ -84,10 +84,17 @@ TOTOGRAPH_INLINE VerifyReport verify(const BackendRegistry& registry, const Veri
         const bool is_missing =
             registry.all().empty() && checkpoint != nullptr && checkpoint->result == CheckResult::failed;
         const detail::BackendOfEnvironment forced = detail::backend_of(options.environment);
+        std::string wanted = backend_to_serve(registry, options);
         if (forced.decides() && !is_missing) {  // as in a service, which throws for one that it cannot have
-            (void)detail::pick_backend(registry, forced.name, options.resources, forced.precision);
+            try {
+                (void)detail::pick_backend(registry, forced.name, options.resources, forced.precision);
+            } catch (const Error& error) {
+                add({{"backend", CheckResult::failed, error.what(),
+                      "Correct the variables TOTOGRAPH_BACKEND and TOTOGRAPH_PRECISION: making a service throws "
+                      "this."}});
+                wanted.clear();  // what there is, is told all the same
+            }
         }
-        const std::string wanted = backend_to_serve(registry, options);
         if (!is_missing) {  // there are no backends without a checkpoint, and one remedy for both
             add(check_backends(registry, wanted, mode, options.resources));
         }
