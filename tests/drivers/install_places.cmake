@@ -4,6 +4,7 @@
 include("${CMAKE_CURRENT_LIST_DIR}/run.cmake")
 
 load_cache("${BUILD}" READ_WITH_PREFIX "" CMAKE_GENERATOR CMAKE_CXX_COMPILER CMAKE_C_COMPILER CMAKE_PREFIX_PATH)
+string(REPLACE ";" "\\;" prefix_path "${CMAKE_PREFIX_PATH}")  # one argument, of several folders
 find_program(PKG_CONFIG NAMES pkg-config pkgconf)
 file(REMOVE_RECURSE "${SCRATCH}")
 set(prefix "${SCRATCH}/prefix")
@@ -22,7 +23,7 @@ function(install where)
     file(REMOVE_RECURSE "${SCRATCH}/build" "${prefix}" "${headers}" "${data}")
     run("${CMAKE_COMMAND}" -G "${CMAKE_GENERATOR}" -S "${SOURCE}" -B "${SCRATCH}/build" -DTOTOGRAPH_BUILD_TESTS=OFF
         -DTOTOGRAPH_BUILD_EXAMPLES=OFF -DTOTOGRAPH_BUILD_BENCH=OFF "-DCMAKE_CXX_COMPILER=${CMAKE_CXX_COMPILER}"
-        "-DCMAKE_PREFIX_PATH=${CMAKE_PREFIX_PATH}" "-DCMAKE_INSTALL_PREFIX=${prefix}" ${ARGN})
+        "-DCMAKE_PREFIX_PATH=${prefix_path}" "-DCMAKE_INSTALL_PREFIX=${prefix}" ${ARGN})
     run("${CMAKE_COMMAND}" --install "${SCRATCH}/build" --component development)
     set(ENV{PKG_CONFIG_PATH} "${where}:${pkg_config_path}")
 endfunction()
@@ -55,7 +56,7 @@ add_executable(c main.c)
 target_link_libraries(c PRIVATE totograph::totograph)
 ")
 run("${CMAKE_COMMAND}" -G "${CMAKE_GENERATOR}" -S "${SCRATCH}/c" -B "${SCRATCH}/c/build" -DCMAKE_BUILD_TYPE=Release
-    "-DCMAKE_C_COMPILER=${CMAKE_C_COMPILER}" "-DCMAKE_PREFIX_PATH=${prefix}\\;${CMAKE_PREFIX_PATH}")
+    "-DCMAKE_C_COMPILER=${CMAKE_C_COMPILER}" "-DCMAKE_PREFIX_PATH=${prefix}\\;${prefix_path}")
 output_says(0 "totograph:")
 run("${CMAKE_COMMAND}" --build "${SCRATCH}/c/build")
 file(REMOVE_RECURSE "${headers}")
