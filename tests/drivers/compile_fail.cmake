@@ -5,7 +5,7 @@
 # such a case reads its headers itself.
 include("${CMAKE_CURRENT_LIST_DIR}/compiler_command.cmake")
 totograph_compiler_command(compiler)
-list(APPEND compiler "-I${CMAKE_CURRENT_LIST_DIR}/..")  # what tests share
+list(APPEND compiler -DTOTOGRAPH_SEPARATE_COMPILATION "-I${CMAKE_CURRENT_LIST_DIR}/..")  # what tests share
 
 file(STRINGS "${CASE}" expectations REGEX "^// expect: .+")
 if(expectations STREQUAL "")

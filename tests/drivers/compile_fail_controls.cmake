@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 # Passes when every *.cpp of FOLDER compiles with TOTOGRAPH_COMPILE_FAIL_CONTROL defined: the mistake is the only thing
 # wrong there. All in one file, each in a namespace of its own, for most of the time goes into the headers, which come
-# first.
+# first. A header PRECOMPILED has many of them.
 include("${CMAKE_CURRENT_LIST_DIR}/compiler_command.cmake")
 totograph_compiler_command(compiler)
-list(APPEND compiler "-I${CMAKE_CURRENT_LIST_DIR}/..")  # what tests share
+list(APPEND compiler -DTOTOGRAPH_SEPARATE_COMPILATION "-I${CMAKE_CURRENT_LIST_DIR}/..")  # what tests share
+if(PRECOMPILED)
+    list(APPEND compiler -include "${PRECOMPILED}")
+endif()
 
 file(GLOB cases "${FOLDER}/*.cpp")
 set(includes "")

@@ -3,8 +3,9 @@
 #   <!-- compile -->           the snippet is a whole file
 #   <!-- compile in main -->   its lines after the #include lines are statements inside main
 #   <!-- compile on -->        the file of the snippet before goes on with it; the whole is compiled in place of its parts
-# Errors point at the document's own lines. PRECOMPILED, if it is not empty, is a header that headers include which the
-# file ON_PRECOMPILED lists, precompiled at -O0: a snippet that includes one of these would read it itself.
+# Errors point at the document's own lines. Two headers are precompiled, where these are not empty, for a snippet that
+# would read them itself: LIBRARY for one that includes <totograph/totograph.hpp>, EIGEN for one that includes a header
+# which the file ON_EIGEN lists.
 cmake_policy(VERSION 3.25)
 include("${CMAKE_CURRENT_LIST_DIR}/compiler_command.cmake")
 totograph_compiler_command(compiler)
@@ -72,18 +73,21 @@ if(inside)
     message(FATAL_ERROR "${DOCUMENT}:${start}: this snippet's fence is never closed.")
 endif()
 
-set(headers "")
-if(PRECOMPILED)
-    file(STRINGS "${ON_PRECOMPILED}" headers)
+set(on_eigen "")
+if(EIGEN)
+    file(STRINGS "${ON_EIGEN}" on_eigen)
 endif()
 set(failed 0)
 foreach(start IN LISTS snippets)
     set(precompiled "")
     file(STRINGS "${SCRATCH}/line_${start}.cpp" includes REGEX "^#include <.*>")
+    list(TRANSFORM includes REPLACE "^#include <(.*)>.*$" "\\1")
     foreach(include IN LISTS includes)
-        string(REGEX REPLACE "^#include <(.*)>.*$" "\\1" include "${include}")
-        if(include IN_LIST headers)
-            set(precompiled -O0 -g0 -include "${PRECOMPILED}")
+        if(LIBRARY AND include STREQUAL "totograph/totograph.hpp")
+            set(precompiled -include "${LIBRARY}")
+            break()
+        elseif(include IN_LIST on_eigen)
+            set(precompiled -O0 -g0 -include "${EIGEN}")  # as that is compiled
         endif()
     endforeach()
     # A snippet shows values that it does not use. Definitions that are compiled separately are left out: that takes half
