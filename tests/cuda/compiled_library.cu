@@ -28,15 +28,20 @@ struct SmallModel {
                                                    .spacewise_every_n_layers = 2,
                                                    .k_components = 3};
 };
-using Forecaster = tg::cuda::Forecaster<SmallModel, tg::Bucket{.variates = 2, .context = 64, .horizon = 16}>;
+template <tg::cuda::Precision precision>
+using Forecaster =
+    tg::cuda::Forecaster<SmallModel, tg::Bucket{.variates = 2, .context = 64, .horizon = 16, .samples = 8},
+                         tg::cuda::ForecasterOptions{.precision = precision}>;
 
 bool is_explained() {
-    const std::string table = Forecaster::explain();
-    const std::string drawing = Forecaster::explain_dot<0>();
+    using Explained = Forecaster<tg::cuda::Precision::bf16>;
+    const std::string table = Explained::explain();
+    const std::string drawing = Explained::explain_dot<0>();
     return table.find("device memory") != std::string::npos && table.find("launches for") != std::string::npos &&
            drawing.find("digraph") != std::string::npos;
 }
 
+template <tg::cuda::Precision precision>
 bool forecasts_or_explains() {
     const std::vector<float> values(128, 1.0F);
     tg::Series series;
@@ -44,11 +49,11 @@ bool forecasts_or_explains() {
     series.steps = 64;
     series.values = values;
     try {
-        Forecaster forecaster(tg::untrained<SmallModel>());
+        Forecaster<precision> forecaster(tg::untrained<SmallModel>());
         return forecaster.forecast(series).not_finite() == 0;
     } catch (const tg::Error& error) {
         std::printf("%s\n", error.what());
-        return is_no_device_reason(error, {9});
+        return is_no_device_reason(error, {8});
     }
 }
 
@@ -57,5 +62,8 @@ bool forecasts_or_explains() {
 int main() {
     const bool has_checks = !tg::serve::check_cuda_device(0).empty();
     const bool met_nothing = tg::cuda::tuning_cache_report().hits == 0;
-    return has_checks && met_nothing && is_explained() && forecasts_or_explains() ? 0 : 1;
+    const bool bf16 = forecasts_or_explains<tg::cuda::Precision::bf16>();
+    const bool tf32 = forecasts_or_explains<tg::cuda::Precision::tf32>();
+    const bool f32 = forecasts_or_explains<tg::cuda::Precision::f32>();
+    return has_checks && met_nothing && is_explained() && bf16 && tf32 && f32 ? 0 : 1;
 }

@@ -44,7 +44,7 @@ bool forecasts_or_explains() {
         return forecast.samples().size() == 2 * 16 * 8;
     } catch (const tg::Error& error) {
         std::printf("%s: %s\n", tg::cuda::name(precision), error.what());
-        return is_no_device_reason(error, {8, 9});
+        return is_no_device_reason(error, {9});
     }
 }
 

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # The CUDA part compiles with nvcc, on a machine with or without a device: the snippets of the documents, and a
-# forecaster in each precision, for the oldest architecture and for one with clusters. Then it runs, which without a
-# device must say so in a sentence. COMPILED is the library totograph::compiled of this build.
+# forecaster in each precision, alone for an architecture with clusters, and with the compiled libraries for the oldest.
+# Then it runs, which without a device must say so in a sentence. COMPILED is the library totograph::compiled of this
+# build.
 include("${CMAKE_CURRENT_LIST_DIR}/compiler_command.cmake")
 include("${CMAKE_CURRENT_LIST_DIR}/nvcc_command.cmake")
 totograph_nvcc_command()
@@ -42,7 +43,7 @@ endif()
 
 # The host's code is not optimized: it is there to be compiled, linked and run once.
 execute_process(
-    COMMAND ${nvcc} -O0 -gencode=arch=compute_80,code=sm_80 -gencode=arch=compute_90a,code=sm_90a
+    COMMAND ${nvcc} -O0 -gencode=arch=compute_90a,code=sm_90a
         -c "${SOURCE}/tests/cuda/without_device.cu" -o "${SCRATCH}/without_device.o"
     RESULT_VARIABLE result OUTPUT_VARIABLE text ERROR_VARIABLE text)
 if(NOT result EQUAL 0)
@@ -85,9 +86,9 @@ if(NOT result EQUAL 0)
 endif()
 
 # The same with the libraries totograph::compiled, compiled as it is for projects with CUDA, too, and
-# totograph::cuda_compiled, for one architecture (-arch=sm_90a compiles for compute_90, too). They hold what headers only
+# totograph::cuda_compiled, for one architecture (-arch=sm_80 compiles for compute_80, too). They hold what headers only
 # declare then; the program links nothing else of them.
-set(libraries ${nvcc} -O0 -gencode=arch=compute_90a,code=sm_90a
+set(libraries ${nvcc} -O0 -gencode=arch=compute_80,code=sm_80
     -DTOTOGRAPH_SEPARATE_COMPILATION -DTOTOGRAPH_SEPARATE_CUDA_COMPILATION)
 foreach(file cmake/compiled/cuda_compiled.cu tests/cuda/compiled_library.cu)
     get_filename_component(name "${file}" NAME_WE)
