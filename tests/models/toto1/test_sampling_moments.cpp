@@ -26,9 +26,9 @@ constexpr std::size_t draws = 4096;
 constexpr double standard_errors = 5;
 
 /// The distribution function of Student's t: with t = sqrt(df) tan(angle) its density is c cos(angle)^(df - 1), which
-/// Simpson's rule integrates.
+/// Simpson's rule integrates: with 40 steps to 5e-6, where the least standard error below is 1.5e-3.
 double student_t_distribution(double df, double t) {
-    constexpr int steps = 200;
+    constexpr int steps = 40;
     const double end = std::atan(t / std::sqrt(df));
     const double width = end / steps;
     double sum = 1.0 + std::pow(std::cos(end), df - 1.0);
