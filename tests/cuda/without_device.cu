@@ -24,6 +24,13 @@ struct SmallModel {
                                                    .k_components = 3};
 };
 
+/// A program without intermediates and weights: nvcc warns of a comparison of no number of these with an index.
+struct StatesAlone {
+    static constexpr void record(tg::Recorder& r) { r.store(r.state("twice", {4, 8}), r.state("x", {4, 8}) * 2.0); }
+};
+static_assert(tg::cuda::Lowering<tg::Program<StatesAlone>, true>::count == 1);
+static_assert(tg::cuda::weight_uses<tg::Program<StatesAlone>, tg::cuda::Precision::bf16>.empty());
+
 template <tg::cuda::Precision precision>
 bool forecasts_or_explains() {
     constexpr tg::Bucket bucket{.variates = 2, .context = 64, .horizon = 16, .samples = 8};
