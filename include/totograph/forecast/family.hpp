@@ -193,7 +193,11 @@ consteval bool check_bucket() {
                   "totograph: this family of models does not sample; a bucket of it has samples = 0.");
     static_assert(bucket.samples > 0 || results.mean || !results.levels.empty(),
                   "totograph: this family of models has nothing but samples; a bucket of it has samples = 1 or more.");
-    return FamilyOf<Model>::template check<bucket>();
+    constexpr bool fits = FamilyOf<Model>::template check<bucket>();
+    static_assert(fits,
+                  "totograph: the family's `check` is false for this bucket; a static_assert of its own in there "
+                  "says what is wrong.");
+    return fits;
 }
 
 }  // namespace totograph

@@ -40,6 +40,10 @@ public:
     /// Runs one of the programs. Allocates, unlike the fused executor, and throws when there is no memory.
     template <std::size_t which>
     void run() {
+        static_assert(
+            which < sizeof...(Programs),
+            "totograph: an executor runs the programs that it was made of, numbered from 0 on; it has none of "
+            "this number.");
         bound_[which].run();
     }
 

@@ -101,6 +101,10 @@ public:
     /// The same, with what `around(step, call)` does about each step, which has to make the call: for who measures.
     template <std::size_t which, class Around>
     void run_observed(const Around& around) {
+        static_assert(
+            which < sizeof...(Programs),
+            "totograph: an executor runs the programs that it was made of, numbered from 0 on; it has none of "
+            "this number.");
         using Program = std::tuple_element_t<which, std::tuple<Programs...>>;
         PositionFault fault;
         run_steps<which>(fault, around);
