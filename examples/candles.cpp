@@ -41,13 +41,16 @@ namespace {
 
 using namespace examples;
 
+/// Windows at the end of each symbol that are hidden and forecast.
+std::size_t hidden_windows(const CandlesCommand& options) {
+    return options.backtest > 0 ? static_cast<std::size_t>(options.backtest) : options.holdout ? 1 : 0;
+}
+
 /// Windows that are forecast, of each symbol one behind the other: how many rows lie before each. Refuses tables that
 /// are too short.
 std::vector<CandleResult> windows_of(const std::vector<Symbol>& symbols, const CandlesCommand& options) {
     const auto horizon = static_cast<std::size_t>(options.horizon);
-    const std::size_t hidden = options.backtest > 0 ? static_cast<std::size_t>(options.backtest)
-                               : options.holdout    ? 1
-                                                    : 0;
+    const std::size_t hidden = hidden_windows(options);
     std::vector<CandleResult> windows;
     for (const Symbol& symbol : symbols) {
         const std::size_t rows = symbol.table.rows();
@@ -164,7 +167,8 @@ int run(const CandlesCommand& options, Stage& stage) {
     stage = Stage::arguments;
     examples::detail::check_at_most(options.horizon, model.horizon, "--horizon");
     stage = Stage::input;
-    const std::vector<Symbol> symbols = read_symbols(options, context_of(options, model));
+    const std::vector<Symbol> symbols = read_symbols(
+        options, {context_of(options, model), hidden_windows(options), static_cast<std::size_t>(options.horizon)});
     std::vector<CandleResult> windows = windows_of(symbols, options);
     if (!options.quiet) {
         print_notes("candles", notes_of(symbols));

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <functional>
 #include <iterator>
+#include <limits>
 #include <optional>
 #include <span>
 #include <string>
@@ -67,6 +68,14 @@ struct CandleTable {
                 .time = std::span(times).subspan(first, count),
                 .future_time = future};
     }
+};
+
+/// Which candles forecasts see: so many before each window of so many candles that is hidden at the end, or the newest
+/// where none is.
+struct SeenCandles {
+    std::size_t context = std::numeric_limits<std::size_t>::max();
+    std::size_t windows = 0;
+    std::size_t horizon = 0;
 };
 
 namespace detail {
@@ -228,19 +237,25 @@ inline void tell_high_below_low(CandleTable& table, const std::string& file) {
     }
 }
 
-/// Tells of prices that vary by so little, among the newest that a forecast sees, that what Kronos adds to their
-/// standard deviation (`KronosConfig::deviation_epsilon`) is a tenth of it or more, as those of coins of 0.00001 do.
-inline void tell_small_spread(CandleTable& table, const std::string& file, std::size_t context) {
+/// Tells of prices that vary by so little, among those that a forecast sees, that what Kronos adds to their standard
+/// deviation (`KronosConfig::deviation_epsilon`) is a tenth of it or more, as those of coins of 0.00001 do.
+inline void tell_small_spread(CandleTable& table, const std::string& file, const SeenCandles& seen) {
     constexpr double least = 10 * totograph::kronos::KronosConfig::deviation_epsilon;
-    const std::size_t seen = std::min(context, table.rows());
-    const bool is_small = std::any_of(table.columns.begin(), table.columns.begin() + 4, [&](const auto& prices) {
-        const double deviation =
-            deviation_of(std::vector<double>(prices.end() - static_cast<std::ptrdiff_t>(seen), prices.end()));
-        return deviation > 0 && deviation < least;
-    });
-    if (is_small) {
-        const std::string which = seen < table.rows() ? "newest " + std::to_string(seen) + " prices" : "prices";
-        table.notes.push_back({"small spread", "The " + which + " of the file " + file +
+    const auto is_small = [&](std::size_t end) {
+        const std::size_t begin = end - std::min(seen.context, end);
+        return std::any_of(table.columns.begin(), table.columns.begin() + 4, [&](const auto& prices) {
+            const auto first = prices.begin();
+            const double deviation = deviation_of(std::vector<double>(first + static_cast<std::ptrdiff_t>(begin),
+                                                                      first + static_cast<std::ptrdiff_t>(end)));
+            return deviation > 0 && deviation < least;
+        });
+    };
+    bool is_any = seen.windows == 0 && is_small(table.rows());
+    for (std::size_t window = 1; window <= seen.windows; ++window) {
+        is_any = is_any || is_small(table.rows() - std::min(table.rows(), window * seen.horizon));
+    }
+    if (is_any) {
+        table.notes.push_back({"small spread", "The prices that a forecast sees of the file " + file +
                                                    " have a standard deviation below 0.0001, to which Kronos adds "
                                                    "0.00001: it sees them flatter than they are, and bands are too "
                                                    "wide. Multiply them by a number that takes it above 0.001, and "
@@ -251,10 +266,10 @@ inline void tell_small_spread(CandleTable& table, const std::string& file, std::
 }  // namespace detail
 
 /// The candles of a table that was read with its rows as they stand. What is to become of rows that are out of order or
-/// repeated says `intake`; notes tell it. Of these a forecast sees the newest `context`. Throws `Error(invalid_file)`
+/// repeated says `intake`; notes tell it. Throws `Error(invalid_file)`
 /// with one sentence when a column is missing or holds gaps, times are missing, or rows cannot be put in order.
 inline CandleTable candle_table(totograph::io::Table table, const std::string& file_name, const IntakeOptions& intake,
-                                std::size_t context) {
+                                const SeenCandles& seen = {}) {
     const std::string file = totograph::io::in_quotes(file_name);
     CandleTable result;
     detail::check_clock(table, file);
@@ -291,7 +306,7 @@ inline CandleTable candle_table(totograph::io::Table table, const std::string& f
     result.clock.times = {};
     detail::check_amounts(result, file);
     detail::tell_high_below_low(result, file);
-    detail::tell_small_spread(result, file, context);
+    detail::tell_small_spread(result, file, seen);
     return result;
 }
 

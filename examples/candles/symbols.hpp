@@ -55,11 +55,11 @@ inline std::optional<std::string> symbol_column(const std::vector<std::string>& 
 
 /// The reader takes rows as they stand, for it makes gaps of nights; `candle_table` puts them in order.
 inline CandleTable table_of_text(std::string_view text, const std::string& name, const IntakeOptions& intake,
-                                 std::size_t context) {
+                                 const SeenCandles& seen = {}) {
     IntakeOptions as_it_stands = intake;
     as_it_stands.as_is = true;
     as_it_stands.strict = false;
-    return candle_table(read_table(text, name, as_it_stands, {}), name, intake, context);
+    return candle_table(read_table(text, name, as_it_stands, {}), name, intake, seen);
 }
 
 inline bool is_chosen(const std::string& name, const std::vector<std::string>& chosen) {
@@ -108,7 +108,7 @@ inline std::vector<std::filesystem::path> candle_files(const std::filesystem::pa
 }
 
 /// A file for each symbol.
-inline std::vector<Symbol> symbols_of_folder(const CandlesCommand& options, std::size_t context) {
+inline std::vector<Symbol> symbols_of_folder(const CandlesCommand& options, const SeenCandles& seen) {
     const std::vector<std::filesystem::path> files = candle_files(options.input);
     std::map<std::string, std::string> file_of;
     for (const std::filesystem::path& file : files) {
@@ -125,14 +125,14 @@ inline std::vector<Symbol> symbols_of_folder(const CandlesCommand& options, std:
         const std::string name = symbol_of_file(file);
         if (is_chosen(name, options.symbols)) {
             symbols.push_back(
-                {name, table_of_text(read_input_text(file), input_name(file), options.intake, context), true});
+                {name, table_of_text(read_input_text(file), input_name(file), options.intake, seen), true});
         }
     }
     return symbols;
 }
 
 /// One symbol, or a column that tells whose candle a row is.
-inline std::vector<Symbol> symbols_of_file(const CandlesCommand& options, std::size_t context) {
+inline std::vector<Symbol> symbols_of_file(const CandlesCommand& options, const SeenCandles& seen) {
     const std::string text = read_input_text(options.input);
     const std::string file = input_name(options.input);
     const totograph::io::CsvOptions csv = csv_options(options.intake);
@@ -141,7 +141,7 @@ inline std::vector<Symbol> symbols_of_file(const CandlesCommand& options, std::s
     std::vector<Symbol> symbols;
     if (!column) {
         const std::string name = options.input == "-" ? file : symbol_of_file(options.input);
-        symbols.push_back({name, table_of_text(text, file, options.intake, context), false});
+        symbols.push_back({name, table_of_text(text, file, options.intake, seen), false});
         return symbols;
     }
     IntakeOptions intake = options.intake;
@@ -151,7 +151,7 @@ inline std::vector<Symbol> symbols_of_file(const CandlesCommand& options, std::s
             intake.separator = part.separator;
             intake.marks = part.marks;
             symbols.push_back(
-                {part.value, table_of_text(part.text, file + ", symbol " + part.value, intake, context), true});
+                {part.value, table_of_text(part.text, file + ", symbol " + part.value, intake, seen), true});
         }
     }
     if (!symbols.empty()) {
@@ -190,12 +190,12 @@ inline std::vector<std::string> notes_of(const std::vector<Symbol>& symbols) {
 
 /// The candles of all symbols that the command line names, or of all that there are. Throws `Error(invalid_file)` with
 /// one sentence for what cannot be read, and for a symbol that is not there.
-/// @param context  candles that a forecast sees, at most
-inline std::vector<Symbol> read_symbols(const CandlesCommand& options, std::size_t context) {
+/// @param seen  which of them forecasts see
+inline std::vector<Symbol> read_symbols(const CandlesCommand& options, const SeenCandles& seen) {
     std::error_code unknown;  // what it is says the reader
     std::vector<Symbol> symbols = options.input != "-" && std::filesystem::is_directory(options.input, unknown)
-                                      ? detail::symbols_of_folder(options, context)
-                                      : detail::symbols_of_file(options, context);
+                                      ? detail::symbols_of_folder(options, seen)
+                                      : detail::symbols_of_file(options, seen);
     for (const std::string& wanted : options.symbols) {
         const bool is_there =
             std::any_of(symbols.begin(), symbols.end(), [&](const Symbol& symbol) { return symbol.name == wanted; });

@@ -10,8 +10,10 @@ struct Model {
     static constexpr void record(Recorder& r) { r.store(r.state("y", {4}), r.state("x", {4}) * 2.0); }
 };
 
+inline void run(cpu::EagerExecutor<Program<Model>>& executor) {
 #ifdef TOTOGRAPH_COMPILE_FAIL_CONTROL
-template void totograph::cpu::EagerExecutor<Program<Model>>::run<0>();
+    executor.run<0>();
 #else
-template void totograph::cpu::EagerExecutor<Program<Model>>::run<1>();
+    executor.run<1>();
 #endif
+}

@@ -30,8 +30,8 @@ bool has(const std::string& text, const std::string& part) {
     return text.find(part) != std::string::npos;
 }
 
-CandleTable table_of(const std::string& text, const IntakeOptions& intake = {}, std::size_t context = 512) {
-    return examples::detail::table_of_text(text, "f.csv", intake, context);
+CandleTable table_of(const std::string& text, const IntakeOptions& intake = {}, const SeenCandles& seen = {}) {
+    return examples::detail::table_of_text(text, "f.csv", intake, seen);
 }
 
 std::string refusal_of(const std::string& text, const IntakeOptions& intake = {}) {
@@ -180,17 +180,25 @@ TEST_CASE("candles whose high is below their low are told, and taken as they are
 
 TEST_CASE("prices that vary by less than Kronos can see are told") {
     const std::string head = "Date,Open,High,Low,Close\n";
-    const std::string note = "The prices of the file 'f.csv' have a standard deviation below 0.0001, to which Kronos";
+    const std::string note =
+        "The prices that a forecast sees of the file 'f.csv' have a standard deviation below 0.0001";
     const std::string low = "2024-03-07,1.1e-5,1.3e-5,1e-5,1.2e-5\n2024-03-08,1.2e-5,1.4e-5,1.1e-5,1.3e-5\n";
     const std::vector<std::string> told = texts_of(table_of(head + low));
     REQUIRE(told.size() == 1);
     CHECK(has(told[0], note));
-    // Of a longer file those count that a forecast sees.
-    const std::string larger = head + "2024-03-06,1,3,1,2\n" + low;
-    CHECK(texts_of(table_of(larger)).empty());
-    const std::vector<std::string> newest = texts_of(table_of(larger, {}, 2));
-    REQUIRE(newest.size() == 1);
-    CHECK(has(newest[0], "The newest 2 prices of the file 'f.csv' have a standard deviation below 0.0001"));
+    // Of a longer file those count that a forecast sees: the newest, or those before what is hidden.
+    const auto is_told = [&](const std::string& rows, const SeenCandles& seen) {
+        const std::vector<std::string> texts = texts_of(table_of(head + rows, {}, seen));
+        return texts.size() == 1 && has(texts[0], note);
+    };
+    const std::string large = "2024-03-06,1,3,1,2\n";
+    CHECK_FALSE(is_told(large + low, {}));
+    CHECK(is_told(large + low, {.context = 2}));
+    const std::string later = "2024-03-11,1,3,1,2\n2024-03-12,2,4,1,3\n";
+    CHECK_FALSE(is_told(low + later, {.context = 2}));
+    CHECK_FALSE(is_told(low + later, {.context = 2, .windows = 1, .horizon = 1}));
+    CHECK(is_told(low + later, {.context = 2, .windows = 1, .horizon = 2}));
+    CHECK(is_told(low + later, {.context = 2, .windows = 2, .horizon = 1}));
     // Larger ones, and those that do not vary at all, are as they should be.
     CHECK(texts_of(table_of(head + "2024-03-07,1,3,1,2\n2024-03-08,2,4,1,3\n")).empty());
     CHECK(texts_of(table_of(head + "2024-03-07,1e-5,1e-5,1e-5,1e-5\n2024-03-08,1e-5,1e-5,1e-5,1e-5\n")).empty());
@@ -209,7 +217,7 @@ TEST_CASE("each note of the reader is told once, for all symbols") {
     const std::string comma = "Date;Open;High;Low;Close\n2024-03-08;2,5;4;1;3\n2024-03-07;1,5;3;0,5;2\n";
     std::vector<Symbol> symbols;
     for (const std::string name : {"A", "B", "C"}) {
-        symbols.push_back({name, examples::detail::table_of_text(comma, name + ".csv", {}, 512), true});
+        symbols.push_back({name, examples::detail::table_of_text(comma, name + ".csv", {}), true});
     }
     CHECK(notes_of(symbols) ==
           std::vector<std::string>{"The numbers of 'A.csv' are read with decimal commas (--decimal point is the other "

@@ -119,6 +119,30 @@ struct LargestStep {
     }
 };
 
+/// Operations of functions: compilers spell the types of two of these alike.
+template <auto function>
+struct Applied {
+    static constexpr std::string_view name = "applied";
+    template <class T>
+    static T apply(T x) {
+        return function(x);
+    }
+};
+using Squared = Applied<[]<class T>(T x) { return x * x; }>;
+using Doubled = Applied<[]<class T>(T x) { return x + x; }>;
+static_assert(custom_operation<Squared>.type == custom_operation<Doubled>.type);
+
+struct SpelledAlike {
+    using operations = OperationSet<Squared, Doubled>;
+
+    static constexpr void record(Recorder& r) {
+        Outputs out(r);
+        const Tensor x = r.state("x", {6});
+        out(apply<Squared>(x));
+        out(apply<Doubled>(x));
+    }
+};
+
 /// It gives what it reads to somebody outside of the graph.
 struct Watch {
     static constexpr std::string_view name = "watch";
@@ -279,6 +303,20 @@ TEST_CASE("a set of operations finds them by what a graph holds of them") {
     CHECK(custom_operation<Leaky>.scalar(arguments) == -0.5F);
     const bool has_scalar = custom_operation<MovingAverage>.scalar != nullptr;
     CHECK(!has_scalar);
+}
+
+TEST_CASE("operations whose types are spelled alike are two") {
+    const auto check = [](auto&& executor) {
+        fill_states(executor, 5);
+        const auto x = state_of<float>(executor, "x");
+        executor.template run<0>();
+        for (std::size_t at = 0; at < x.size(); ++at) {
+            CHECK(state_of<float>(executor, "out", 0)[at] == x[at] * x[at]);
+            CHECK(state_of<float>(executor, "out", 1)[at] == x[at] + x[at]);
+        }
+    };
+    check(Fused<Program<SpelledAlike>>(made_up_weights(), one_thread()));
+    check(Eager<Program<SpelledAlike>>(made_up_weights(), one_thread()));
 }
 
 TEST_CASE("an opaque operation runs whose result nobody reads") {

@@ -159,7 +159,7 @@ constexpr Bucket huge{.batch = 1 << 16, .context = std::numeric_limits<std::int3
 
 TEST_CASE("a forecaster that there is no memory for is an error that names its size") {
     const std::initializer_list<std::string_view> parts{
-        "a forecaster of 65536 x 1 x 2147483647 -> 1, no samples takes 512 TiB", "this machine has",
+        "a forecaster of 65536 x 1 x 2147483647 -> 1, no samples, which takes at least 512 TiB", "this machine has",
         "compile a smaller size."};
     test::check_error(ErrorCode::out_of_memory, parts, [] { Forecaster<Model, huge> made(weights()); });
     test::check_error(ErrorCode::out_of_memory, parts,

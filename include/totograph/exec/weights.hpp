@@ -72,6 +72,8 @@ private:
     struct Shared;
 
     /// A type's key is its address: a `typeid` would not compile with -fno-rtti. No constant, which a linker may merge.
+    /// A shared library with hidden symbols has keys of its own, and so prepares what weights have for others once
+    /// more.
     template <class Store>
     static inline char key = 0;
 

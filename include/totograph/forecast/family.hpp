@@ -188,6 +188,10 @@ consteval bool check_bucket() {
     static_assert(bucket.batch <= most && bucket.variates <= most && bucket.context <= most && bucket.horizon <= most &&
                       bucket.samples <= most,
                   "totograph: each size of a bucket is at most 2^31 - 1, for programs read those of a request as i32.");
+    static_assert(
+        bucket.horizon <= 1'048'576,
+        "totograph: the horizon of a bucket is at most 1,048,576 steps, for all of them are gone through while "
+        "compiling.");
     constexpr ResultKind results = FamilyOf<Model>::results;
     static_assert(bucket.samples == 0 || results.samples,
                   "totograph: this family of models does not sample; a bucket of it has samples = 0.");

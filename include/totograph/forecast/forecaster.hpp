@@ -51,7 +51,8 @@ public:
     static constexpr ForecastSizes sizes = FamilyOf<Model>::sizes(bucket);
 
     /// Prepares the weights (once for all forecasters that share them) and all memory that forecasts need. Throws
-    /// `Error` when the resources make no sense (`invalid_argument`), or there is no memory (`out_of_memory`).
+    /// `Error` when the resources make no sense (`invalid_argument`) or are not there, such as a device, or when there
+    /// is no memory (`out_of_memory`).
     explicit Forecaster(const WeightsOf<Model>& weights, const Resources& resources = {})
         : Runner(weights.weights, resources) {}
 

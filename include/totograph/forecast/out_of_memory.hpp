@@ -23,11 +23,11 @@ auto with_memory(const char* what, std::size_t bytes, const Allocate& allocate) 
     }
 }
 
-/// Throws `Error` (`out_of_memory`): a forecaster takes so many bytes beside its weights, and there are not as many.
+/// Throws `Error` (`out_of_memory`): a forecaster takes so many bytes or more, and there are not as many.
 [[noreturn]] void reject_forecaster(const Bucket& bucket, double bytes);
 
-/// What `make` gives, the memory of a forecaster of so many bytes or a part of it. Throws `Error` (`out_of_memory`)
-/// where there is none.
+/// What `make` gives, a part of a forecaster of so many bytes or more. Throws `Error` (`out_of_memory`) where it finds
+/// no memory.
 template <class Make>
 auto made_with_memory(const Bucket& bucket, std::size_t bytes, const Make& make) {
     try {

@@ -208,9 +208,9 @@ struct LastPosition {
     }
 };
 
-/// Several positions that see their group: those of the first keys, or of the last ones. The last series has fewer
-/// keys.
-template <AttentionSize size, Index keys, tg::QueryPlaces places>
+/// Several positions that see their group, or the keys that are visible: those of the first keys, or of the last ones.
+/// The last series has fewer keys.
+template <AttentionSize size, Index keys, tg::QueryPlaces places, tg::KeyMask mask = tg::KeyMask::by_group>
 struct Grouped {
     static constexpr std::int32_t integer(std::string_view name, Index at) {
         return static_cast<std::int32_t>(name == "groups" ? at / 3 % 2 : at + 1 == size.series ? keys * 2 / 3 : keys);
@@ -222,7 +222,7 @@ struct Grouped {
                               {r.state("k", rows), r.state("v", rows), r.state("valid", {size.series}, DType::i32)},
                               {.heads = size.heads,
                                .queries = places,
-                               .mask = tg::KeyMask::by_group,
+                               .mask = mask,
                                .ids = r.state("groups", {size.series, size.variates, keys}, DType::i32)}));
     }
 };
@@ -292,6 +292,8 @@ inline constexpr AttentionSize few_causal{
 /// More than 512 queries of few keys, and fewer queries than that, but more blocks than multiprocessors.
 inline constexpr AttentionSize many_of_few_keys{
     .series = 2, .samples = 1, .variates = 1, .positions = 18, .heads = 16, .head_dim = 64};
+inline constexpr AttentionSize few_positions{
+    .series = 2, .samples = 1, .variates = 2, .positions = 18, .heads = 4, .head_dim = 64};
 inline constexpr AttentionSize many_blocks{
     .series = 2, .samples = 6, .variates = 6, .positions = 60, .heads = 4, .head_dim = 64};
 inline constexpr AttentionSize few_cached{

@@ -31,6 +31,10 @@ static_assert(stages_tiles<RotatedCausal<rotated_in_tiles, 768>>());
 static_assert(stages_tiles<RotatedCausal<torn_in_tiles, 64, true>>());
 static_assert(warps_share_keys<RotatedCausal<torn_in_warps, 64, true>>());
 static_assert(block_lanes<Causal<many_of_few_keys>>() == 8 && block_lanes<Causal<few_causal>>() == 4);
+// So do masks, of one key a thread and of several.
+static_assert(block_lanes<Grouped<few_positions, 20, tg::QueryPlaces::first>>() > 0);
+static_assert(block_lanes<Grouped<few_positions, 100, tg::QueryPlaces::first>>() > 0);
+static_assert(block_lanes<Grouped<few_positions, 20, tg::QueryPlaces::last, tg::KeyMask::by_key>>() > 0);
 
 }  // namespace
 

@@ -176,6 +176,11 @@ using AttentionRows = std::tuple<
     Row<"rotated causal attention, in tiles, NaN at one position", RotatedCausal<torn_in_tiles, 64, true>>,
     Row<"rotated causal attention, by warps, NaN at one position", RotatedCausal<torn_in_warps, 64, true>>,
     Row<"attention within groups", Grouped<many_positions, 133, tg::QueryPlaces::first>>,
+    Row<"attention within groups, few keys", Grouped<few_positions, 20, tg::QueryPlaces::first>>,
+    Row<"attention within groups, some keys", Grouped<few_positions, 100, tg::QueryPlaces::first>>,
+    Row<"attention within groups, the last of few keys", Grouped<few_positions, 20, tg::QueryPlaces::last>>,
+    Row<"attention by key, few keys", Grouped<few_positions, 20, tg::QueryPlaces::last, tg::KeyMask::by_key>>,
+    Row<"attention by key, some keys", Grouped<few_positions, 100, tg::QueryPlaces::first, tg::KeyMask::by_key>>,
     Row<"attention within groups, the last positions", Grouped<block_of_positions, 150, tg::QueryPlaces::last>>,
     Row<"attention to masked caches", MaskedCaches<block_of_positions, 90, 140>>,
     Row<"attention to masked caches, a series without a prefix", MaskedCaches<block_of_positions, 2, 140>>>;

@@ -92,7 +92,7 @@ TOTOGRAPH_INLINE VerifyReport verify(const BackendRegistry& registry, const Veri
                 add({{"backend", CheckResult::failed, error.what(),
                       "Correct the variables TOTOGRAPH_BACKEND and TOTOGRAPH_PRECISION: making a service throws "
                       "this."}});
-                wanted.clear();  // what there is, is told all the same
+                wanted = options.backend;  // what there is, is told all the same
             }
         }
         if (!is_missing) {  // there are no backends without a checkpoint, and one remedy for both

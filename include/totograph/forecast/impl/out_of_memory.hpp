@@ -13,20 +13,22 @@
 
 namespace totograph::forecast_detail {
 
-[[noreturn]] inline void reject_bytes(const std::string& what, double bytes, const char* advice) {
+/// @param takes  what takes so many bytes
+[[noreturn]] inline void reject_bytes(const std::string& takes, double bytes, const char* advice) {
     const auto text = [](double size) {
         return totograph::detail::with_unit(size, 1024, {"B", "KiB", "MiB", "GiB", "TiB"});
     };
-    throw Error(ErrorCode::out_of_memory, "forecast: " + what + " takes " + text(bytes) + ", and this machine has " +
+    throw Error(ErrorCode::out_of_memory, "forecast: " + takes + " " + text(bytes) + ", and this machine has " +
                                               text(machine_memory()) + " of memory, not all of it free; " + advice);
 }
 
 TOTOGRAPH_INLINE void reject_memory(const std::string& what, double bytes) {
-    reject_bytes(what, bytes, "ask for less, or in several requests.");
+    reject_bytes(what + " takes", bytes, "ask for less, or in several requests.");
 }
 
 TOTOGRAPH_INLINE void reject_forecaster(const Bucket& bucket, double bytes) {
-    reject_bytes("beside its weights a forecaster of " + to_string(bucket), bytes, "compile a smaller size.");
+    reject_bytes("there is no memory for a forecaster of " + to_string(bucket) + ", which takes at least", bytes,
+                 "compile a smaller size.");
 }
 
 }  // namespace totograph::forecast_detail

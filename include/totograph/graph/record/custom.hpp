@@ -35,8 +35,7 @@ namespace totograph {
 /// output has the dtype of the first input; an elementwise operation's inputs are all of one dtype.
 struct CustomOperation {
     std::string_view name;
-    /// The operation's identity in a graph: its type as the compiler spells it. Addresses of two of them are no
-    /// constants to compare, to g++ with -fsanitize=undefined.
+    /// Its type as the compiler spells it, which other types may share, such as those of two lambdas.
     std::string_view type;
     /// Whether it computes in f32, f64, i32.
     std::array<bool, 3> takes{};
@@ -137,7 +136,7 @@ concept HasShapeOf = requires(const Shapes&... shapes) {
     { Operation::shape(shapes...) } -> std::convertible_to<Shape>;
 };
 
-/// Text that no other type has.
+/// A type as the compiler spells it.
 template <class Operation>
 constexpr std::string_view type_text() {
     return __PRETTY_FUNCTION__;
@@ -158,9 +157,15 @@ constexpr CustomOperation describe() {
 template <class Operation>
 inline constexpr CustomOperation custom_operation = detail::describe<Operation>();
 
-/// Whether two nodes or instructions of one op are of the same operation of the user, where they are of such.
+/// Whether two descriptions are of one operation: their addresses tell. Of types that are spelled unlike these are not
+/// compared, for to g++ with -fsanitize=undefined addresses of two operations are no constants to compare.
+constexpr bool is_same_operation(const CustomOperation* a, const CustomOperation* b) {
+    return a->type == b->type && a == b;
+}
+
+/// The same of two nodes or instructions of one op, where they are of an operation of the user.
 constexpr bool same_operation(Op op, const CustomOperation* a, const CustomOperation* b) {
-    return (op != Op::custom_elementwise && op != Op::opaque) || a->type == b->type;
+    return (op != Op::custom_elementwise && op != Op::opaque) || is_same_operation(a, b);
 }
 
 /// The operations of the user that a model records: `using operations = OperationSet<Gelu, MovingAverage>;`. Executors
@@ -175,7 +180,7 @@ struct OperationSet {
     /// The place of an operation in the set; `size` when it is missing.
     static constexpr std::size_t find([[maybe_unused]] const CustomOperation* operation) {
         std::size_t index = 0;
-        const bool found = ((custom_operation<Operations>.type == operation->type || (++index, false)) || ...);
+        const bool found = ((is_same_operation(&custom_operation<Operations>, operation) || (++index, false)) || ...);
         return found ? index : size;
     }
 };

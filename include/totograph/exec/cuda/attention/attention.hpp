@@ -38,15 +38,15 @@ constexpr bool waits_for_itself() {
     }
 }
 
-/// The keys of one query: how many there are, where their rows begin, what the mask has of each, and whether one counts
-/// of which it has that.
-template <class Key, class Value, class Mark, class Counts>
+/// The keys of one query: how many there are, where their rows begin, the mask's entry of each, and whether a key with
+/// such an entry counts.
+template <class Key, class Value, class Entry, class Counts>
 struct QueryKeys {
     int count;
     int prefix;  ///< So many of them, the first ones, lie together.
     Key key;
     Value value;
-    Mark mark;
+    Entry entry;
     Counts counts;
 };
 
@@ -99,7 +99,7 @@ __device__ __forceinline__ void run_against_cache(const KernelCall& call, const 
                          [=](int i) { return rows.key(place, prefix, i); },
                          [=](int i) { return rows.value(place, prefix, i); },
                          entry,
-                         [=](std::int32_t mark) { return mask_counts<K>(mark, group); }};
+                         [=](std::int32_t of_key) { return counts_in_mask<K>(of_key, group); }};
     });
 }
 
@@ -123,7 +123,7 @@ __device__ __forceinline__ void run_across_variates(const KernelCall& call, cons
                          [&](int i) { return key + row_of<K, 1>(place, i, place.position); },
                          [&](int i) { return value + row_of<K, 2>(place, i, place.position); },
                          [&](int i) { return mask_entry<K>(ids, place, i, place.position); },
-                         [=](std::int32_t mark) { return mask_counts<K>(mark, own); }};
+                         [=](std::int32_t of_key) { return counts_in_mask<K>(of_key, own); }};
     });
 }
 

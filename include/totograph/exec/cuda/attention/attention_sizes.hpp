@@ -38,8 +38,8 @@ struct AttentionSizes {
     static constexpr bool queries_are_positions = has_queries_at_positions(attention, shape[3]);
     static constexpr bool is_over_variates = attention.axis == AttentionAxis::variates;
     static constexpr bool has_suffix = attention.has_suffix;
-    /// Whether queries stand in the place of a key of the prefix, be there one or not: what its mask says can be asked
-    /// for beside the number of keys.
+    /// Whether query i stands at key i of the prefix: the mask's entry of that key can be read before it is known how
+    /// many keys there are.
     static constexpr bool stands_in_prefix = attention.queries == QueryPlaces::first && !has_suffix;
 };
 
@@ -139,11 +139,11 @@ __device__ __forceinline__ std::int32_t mask_entry(const std::int32_t* ids, cons
     }
 }
 
-/// Whether a key counts of which the mask has `mark`, for a query of a group.
+/// Whether a key with this entry of the mask counts for a query of this group.
 template <class K>
-__device__ __forceinline__ bool mask_counts(std::int32_t mark, std::int32_t group) {
+__device__ __forceinline__ bool counts_in_mask(std::int32_t entry, std::int32_t group) {
     constexpr KeyMask mask = AttentionSizes<K>::attention.mask;
-    return mask == KeyMask::none || (mask == KeyMask::by_key ? mark != 0 : mark == group);
+    return mask == KeyMask::none || (mask == KeyMask::by_key ? entry != 0 : entry == group);
 }
 
 /// The ids of a mask; null without one.

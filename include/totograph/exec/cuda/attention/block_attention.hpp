@@ -85,8 +85,8 @@ public:
             const int number = Share::number_of(i, turn, keys.prefix, keys.count);
             counts[i] = number >= 0 && loaded.counts(keys, i, number);
             score[i] = lowest;
-            // Blocks of a cluster leave out, by warp, what none of its lanes has; others have several turns, nearly all
-            // of them full.
+            // Blocks of a cluster leave out, by warp, what none of its lanes has; others have one turn, or several of
+            // which nearly all are full.
             if (Share::parts == 1 || __any_sync(0xffffffffU, counts[i])) {
                 score[i] = score_of(loaded.key[i]) * scale;
                 larger = fmaxf(larger, counts[i] ? score[i] : lowest);  // what is not attended to may be NaN
@@ -301,7 +301,7 @@ __device__ __forceinline__ void attend_by_block(const KernelCall& call, const Us
             attention.load_query(query + row_of<K, 0>(place, place.variate, place.position));
         };
         constexpr bool loads_query_first = loads_first && !K::prefix_is_early;
-        if (loads_query_first && has_keys) {
+        if (loads_query_first && query_is_used && has_keys) {
             load_query();
         }
         const auto keys = keys_at(place);

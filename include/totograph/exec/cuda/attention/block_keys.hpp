@@ -86,8 +86,8 @@ struct BlockShare {
     }
 };
 
-/// Whether a block asks for what lies in the place of its first keys, and for what a mask says of each, before it knows
-/// how many there are. Beside a suffix only where it does so while the launch before it still runs
+/// Whether a block asks for what lies in the place of its first keys, and for the mask's entries of these, before it
+/// knows how many there are. Beside a suffix only where it does so while the launch before it still runs
 /// (`bench_cuda_toto2`, `block_decode_22m`: else 0.343 ms on the device for 0.338).
 template <class K>
 constexpr bool loads_first_keys() {
@@ -95,12 +95,12 @@ constexpr bool loads_first_keys() {
     return K::prefix_is_early || (!S::is_over_variates && !S::has_suffix);
 }
 
-/// Keys and values of a thread on their way, and what a mask says of each.
+/// Keys and values of a thread on their way, and the mask's entry of each.
 template <class K>
 class BlockKeys {
     using S = AttentionSizes<K>;
     using Share = BlockShare<K>;
-    static constexpr bool loads_marks = loads_first_keys<K>();
+    static constexpr bool loads_entries = loads_first_keys<K>();
 
 public:
     using Packs = StoredPack<typename K::Key, Share::lanes>[Share::packs];
@@ -116,7 +116,7 @@ public:
         for_each<0, Share::of_prefix>(0, reach, reach, [&](int i, int number) {
             load(key[i], rows.key(place, capacity, number));
             load(value[i], rows.value(place, capacity, number));
-            mark_[i] = mask_entry<K>(ids, place, place.variate, number);
+            entries_[i] = mask_entry<K>(ids, place, place.variate, number);
         });
     }
     /// Asks for the keys of a turn, from the `begin`th of a thread on.
@@ -124,8 +124,8 @@ public:
     __device__ __forceinline__ void load_keys(const Keys& keys, int turn) {
         for_each<begin, Share::together>(turn, keys.prefix, keys.count, [&](int i, int number) {
             load(key[i], keys.key(number));
-            if constexpr (loads_marks) {
-                mark_[i] = keys.mark(number);
+            if constexpr (loads_entries) {
+                entries_[i] = keys.entry(number);
             }
         });
     }
@@ -138,10 +138,10 @@ public:
     /// Whether a thread's `i`th key of a turn, which is there, counts.
     template <class Keys>
     [[nodiscard]] __device__ __forceinline__ bool counts(const Keys& keys, int i, int number) const {
-        if constexpr (loads_marks) {
-            return keys.counts(mark_[i]);
+        if constexpr (loads_entries) {
+            return keys.counts(entries_[i]);
         } else {
-            return keys.counts(keys.mark(number));
+            return keys.counts(keys.entry(number));
         }
     }
 
@@ -164,7 +164,7 @@ private:
         }
     }
 
-    std::int32_t mark_[Share::together];
+    std::int32_t entries_[Share::together];
 };
 
 }  // namespace totograph::cuda

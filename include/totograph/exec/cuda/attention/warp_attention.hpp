@@ -144,7 +144,8 @@ __device__ __forceinline__ void attend_by_warp(const KernelCall& call, const Use
         for (int first = 0; first < keys.count; first += warp_size) {
             running.add(
                 min(warp_size, keys.count - first), [&](int i) { return keys.key(first + i); },
-                [&](int i) { return keys.value(first + i); }, [&](int i) { return keys.counts(keys.mark(first + i)); });
+                [&](int i) { return keys.value(first + i); },
+                [&](int i) { return keys.counts(keys.entry(first + i)); });
         }
         running.store(out + output_row<K>(place));
     }

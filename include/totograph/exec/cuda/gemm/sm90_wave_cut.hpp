@@ -68,15 +68,17 @@ constexpr Sm90WaveCut cut_by(const GemmGroup& group, int m, int n, int cluster) 
     const int most = sm90_wave_stage_bytes(m, n) <= 24576 ? 10 : cut.waves == 1 && steps > 16 ? 6 : 4;
     cut.stages = std::min({most, steps, static_cast<int>(room / sm90_wave_stage_bytes(m, n))});
     // Beside the products of a k that is not short the chain is little: only a wave that is nearly full is as fast as
-    // cuBLASLt, which splits a long k, where small tiles wait for products one behind the other; it may be less full
-    // where a kernel for the chain would follow that. More waves are for a short k, and must be full as well.
+    // cuBLASLt, which splits a long k, where small tiles wait for products one behind the other; of small
+    // tiles fewer do where a kernel for the chain would follow that. More waves are for a short k, and must be full as
+    // well.
     const bool is_short = steps < Sm90WaveTile::least_steps_of_long(group.is_bf16);
     const Index computed = Index{cut.waves} * multiprocessors * m * n;
     const bool is_full = group.m * group.weight_rows() * 100 >= computed * 75;
-    const bool has_blocks = tiles * 10 >= multiprocessors * (group.is_direct ? 9 : 8) &&
-                            (steps <= (group.is_direct ? Sm90WaveTile::most_steps_of_small(group.is_bf16)
-                                                       : Sm90WaveTile::most_steps_of_small_with_chain(group.is_bf16)) ||
-                             m * n >= 128 * 128);
+    const bool is_small = m * n < 128 * 128;
+    const int most_steps = group.is_direct ? Sm90WaveTile::most_steps_of_small(group.is_bf16)
+                                           : Sm90WaveTile::most_steps_of_small_with_chain(group.is_bf16);
+    const bool has_blocks =
+        tiles * 10 >= multiprocessors * (is_small && !group.is_direct ? 8 : 9) && (!is_small || steps <= most_steps);
     // Three warpgroups have 128 registers a thread: too few for a tile behind another one.
     const bool pays = cut.waves == 1 ? is_short || has_blocks : is_short && is_full && m < 192;
     const bool fits = pays && cut.stages >= std::min(steps, 3) && sum_bytes <= room &&
