@@ -251,8 +251,8 @@ inline void tell_small_spread(CandleTable& table, const std::string& file, const
         });
     };
     bool is_any = seen.windows == 0 && is_small(table.rows());
-    for (std::size_t window = 1; window <= seen.windows; ++window) {
-        is_any = is_any || is_small(table.rows() - std::min(table.rows(), window * seen.horizon));
+    for (std::size_t window = 1; !is_any && window <= seen.windows && window * seen.horizon < table.rows(); ++window) {
+        is_any = is_small(table.rows() - window * seen.horizon);
     }
     if (is_any) {
         table.notes.push_back({"small spread", "The prices that a forecast sees of the file " + file +

@@ -482,4 +482,7 @@ TEST_CASE("the backend that is to serve is known by its name, with that of a pre
     CHECK_FALSE(verify(backends, options).is_fit());
     CHECK(serving("plain", {{"TOTOGRAPH_PRECISION", "f64"}}) == "plain");
     CHECK_FALSE(verify(backends, options).is_fit());
+    // Where there is none of the environment's, the program's own is looked at.
+    CHECK(serving("device", {{"TOTOGRAPH_PRECISION", "f64"}}) == "device");
+    CHECK(has(verify(backends, options).find("mode")->found, "on 'device'"));
 }

@@ -199,6 +199,7 @@ TEST_CASE("prices that vary by less than Kronos can see are told") {
     CHECK_FALSE(is_told(low + later, {.context = 2, .windows = 1, .horizon = 1}));
     CHECK(is_told(low + later, {.context = 2, .windows = 1, .horizon = 2}));
     CHECK(is_told(low + later, {.context = 2, .windows = 2, .horizon = 1}));
+    CHECK_FALSE(is_told(large + later, {.context = 2, .windows = 1'000'000'000'000, .horizon = 1}));  // a few are there
     // Larger ones, and those that do not vary at all, are as they should be.
     CHECK(texts_of(table_of(head + "2024-03-07,1,3,1,2\n2024-03-08,2,4,1,3\n")).empty());
     CHECK(texts_of(table_of(head + "2024-03-07,1e-5,1e-5,1e-5,1e-5\n2024-03-08,1e-5,1e-5,1e-5,1e-5\n")).empty());

@@ -173,6 +173,9 @@ consteval bool check_family() {
     return true;
 }
 
+/// Steps of a horizon, at most.
+inline constexpr Index most_horizon = 1'048'576;
+
 /// Sentences for buckets that no family can compile, and those of the family.
 template <class Model, Bucket bucket>
 consteval bool check_bucket() {
@@ -189,7 +192,7 @@ consteval bool check_bucket() {
                       bucket.samples <= most,
                   "totograph: each size of a bucket is at most 2^31 - 1, for programs read those of a request as i32.");
     static_assert(
-        bucket.horizon <= 1'048'576,
+        bucket.horizon <= most_horizon,
         "totograph: the horizon of a bucket is at most 1,048,576 steps, for all of them are gone through while "
         "compiling.");
     constexpr ResultKind results = FamilyOf<Model>::results;

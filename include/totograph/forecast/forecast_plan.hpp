@@ -107,7 +107,7 @@ constexpr ForecastPlan forecast_plan() {
     using Schedule = typename Family::template Schedule<bucket>;
     static_assert(Schedule::names.size() == Schedule::Models::size && Schedule::titles.size() == Schedule::Models::size,
                   "totograph: a schedule needs a name and a title for each of its programs.");
-    static_assert(forecast_detail::runs_never_fall<Schedule>(bucket.horizon),
+    static_assert(forecast_detail::runs_never_fall<Schedule>(std::min(bucket.horizon, most_horizon)),
                   "totograph: a schedule runs its first program in every forecast, and none less often for a longer "
                   "horizon.");
     static_assert(forecast_detail::are_levels(Family::results.levels) &&

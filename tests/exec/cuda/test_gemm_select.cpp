@@ -294,6 +294,7 @@ TEST_CASE("tiles of waves are of the size that takes the least") {
     CHECK(kernel_for(direct(group_of(896, 2112, plain(512)))) == GemmKernel::cublaslt);
     CHECK(kernel_for(group_of(896, 2120, plain(512))) == GemmKernel::cublaslt);
     CHECK(kernel_for(group_of(832, 2112, plain(512))) == GemmKernel::cublaslt);
+    CHECK(kernel_for(group_of(1792, 1544, plain(1024))) == GemmKernel::cublaslt);  // as many tiles of 128 x 128
     CHECK(kernel_for(projection(2560, 832, 832)) == GemmKernel::cublaslt);
     CHECK(kernel_for(group_of(1200, 448, plain(3848))) == GemmKernel::cublaslt);
     CHECK(kernel_for(group_of(1023, 768, gated(3072))) == GemmKernel::cublaslt);

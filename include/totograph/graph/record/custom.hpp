@@ -158,7 +158,8 @@ template <class Operation>
 inline constexpr CustomOperation custom_operation = detail::describe<Operation>();
 
 /// Whether two descriptions are of one operation: their addresses tell. Of types that are spelled unlike these are not
-/// compared, for to g++ with -fsanitize=undefined addresses of two operations are no constants to compare.
+/// compared, for to g++ with -fsanitize=undefined addresses of two operations are no constants to compare: there a
+/// model does not compile that has two operations of one spelling.
 constexpr bool is_same_operation(const CustomOperation* a, const CustomOperation* b) {
     return a->type == b->type && a == b;
 }
