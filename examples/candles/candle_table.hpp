@@ -266,8 +266,8 @@ inline void tell_small_spread(CandleTable& table, const std::string& file, const
 }  // namespace detail
 
 /// The candles of a table that was read with its rows as they stand. What is to become of rows that are out of order or
-/// repeated says `intake`; notes tell it. Throws `Error(invalid_file)`
-/// with one sentence when a column is missing or holds gaps, times are missing, or rows cannot be put in order.
+/// repeated says `intake`; notes tell it. Throws `Error(invalid_file)` with one sentence when a column is missing or
+/// holds gaps, times are missing, or rows cannot be put in order.
 inline CandleTable candle_table(totograph::io::Table table, const std::string& file_name, const IntakeOptions& intake,
                                 const SeenCandles& seen = {}) {
     const std::string file = totograph::io::in_quotes(file_name);
