@@ -7,13 +7,13 @@ using namespace ops;
 
 namespace {
 
-/// Whether a model's attention stages tiles in bf16, and whether its warps share keys.
-template <class Model>
+/// Whether a model's attention stages tiles, and whether its warps share keys in bf16.
+template <class Model, Precision precision = Precision::bf16>
 constexpr bool stages_tiles() {
     bool result = false;
-    visit_attention<Model>([&]<class K>(K*) {
-        result = tg::cuda::can_tile<K>(Precision::bf16) &&
-                 tg::cuda::stages_tiles(K::kernel, tg::cuda::storage_of<K>, Precision::bf16);
+    visit_attention<Model, precision>([&]<class K>(K*) {
+        result =
+            tg::cuda::can_tile<K>(precision) && tg::cuda::stages_tiles(K::kernel, tg::cuda::storage_of<K>, precision);
     });
     return result;
 }
@@ -29,6 +29,10 @@ constexpr bool warps_share_keys() {
 static_assert(runs_on_sm90<RotatedCausal<rotated_in_tiles, 768>, 1>());
 static_assert(stages_tiles<RotatedCausal<rotated_in_tiles, 768>>());
 static_assert(stages_tiles<RotatedCausal<torn_in_tiles, 64, true>>());
+// In tf32 of rows that are rounded by the pieces that a lane has copied, and of others.
+static_assert(stages_tiles<RotatedCausal<rotated_in_tiles, 768>, Precision::tf32>());
+static_assert(stages_tiles<RotatedCausal<torn_in_tiles, 64, true>, Precision::tf32>());
+static_assert(!stages_tiles<Causal<large_causal>, Precision::tf32>());
 static_assert(warps_share_keys<RotatedCausal<torn_in_warps, 64, true>>());
 static_assert(block_lanes<Causal<many_of_few_keys>>() == 8 && block_lanes<Causal<few_causal>>() == 4);
 // So do masks, of one key a thread and of several.

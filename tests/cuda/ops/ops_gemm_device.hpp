@@ -44,10 +44,11 @@ constexpr bool rounds_pointwise() {
     return LaunchOf<Model, 1>::launch.gemm.input_is_bf16;
 }
 
-/// Calls `visit` with the kernel of a model's cached attention in bf16, as a type.
-template <class Model, class Visitor>
+/// Calls `visit` with the kernel of a model's attention, as a type.
+template <class Model, Precision precision = Precision::bf16, class Visitor>
 constexpr void visit_attention(Visitor&& visit) {
-    using Executor = tg::cuda::Executor<Precision::bf16, tg::Program<Model>>;
+    constexpr bool streams = precision == Precision::bf16;
+    using Executor = tg::cuda::Executor<precision, tg::Program<Model>>;
     using Program = typename Executor::template ProgramAt<0>;
     const auto visit_launch = [&]<class At>(At*) {
         using K = typename At::template KernelAt<0>;
@@ -56,9 +57,9 @@ constexpr void visit_attention(Visitor&& visit) {
         }
     };
     [&]<std::size_t... i>(std::index_sequence<i...>) {
-        (visit_launch(static_cast<tg::cuda::LaunchAt<Program, true, i>*>(nullptr)), ...);
+        (visit_launch(static_cast<tg::cuda::LaunchAt<Program, streams, i>*>(nullptr)), ...);
     }
-    (std::make_index_sequence<tg::cuda::Lowering<Program, true>::count>());
+    (std::make_index_sequence<tg::cuda::Lowering<Program, streams>::count>());
 }
 
 /// Whether a model attends on tiles, to keys of this type, and the prefix can be read early.

@@ -10,7 +10,7 @@ namespace {
 template <class Model, Precision precision>
 constexpr int staged_warps() {
     int result = 0;
-    visit_attention<Model>([&]<class K>(K*) {
+    visit_attention<Model, precision>([&]<class K>(K*) {
         const bool stages =
             tg::cuda::can_tile<K>(precision) && tg::cuda::stages_tiles(K::kernel, tg::cuda::storage_of<K>, precision);
         result = stages ? tg::cuda::tile_detail::staged_warps<K> : 0;
@@ -24,6 +24,10 @@ static_assert(staged_warps<RotatedCausal<positions_of_many(40), 64, true>, Preci
 static_assert(staged_warps<Causal<positions_of_many(40)>, Precision::f32>() == 3);
 static_assert(staged_warps<MaskedCaches<positions_of_many(20), 90, 140>, Precision::f32>() == 2);
 static_assert(staged_warps<MaskedCaches<positions_of_many(45), 2, 100>, Precision::f32>() == 3);
+static_assert(staged_warps<RotatedCausal<positions_of_many(20), 64, true>, Precision::tf32>() == 2);
+static_assert(staged_warps<RotatedCausal<positions_of_many(40), 64, true>, Precision::tf32>() == 3);
+static_assert(staged_warps<MaskedCaches<positions_of_many(12), 33, 47>, Precision::tf32>() == 4);
+static_assert(staged_warps<MaskedCaches<positions_of_many(20), 90, 140>, Precision::tf32>() == 2);
 
 }  // namespace
 

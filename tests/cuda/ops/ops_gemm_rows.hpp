@@ -126,6 +126,10 @@ using Sm90WaveRows = std::tuple<
     Row<"residual and norm, small tiles last, 1000 rows", ResidualAndNorm<1000, 256, 1024, 64, 512, false, 512>>,
     Row<"residual and rounding, 960 rows", ResidualAndRounding<960, 256, 512, 512>>>;
 
+/// A wave of tiles leaves the squares of a norm to an `sm90` kernel.
+template <Index rows, Index columns>
+using NormBySm90 = ResidualAndNorm<rows, 64, 704, columns, 1024, false, 1024>;
+
 /// Of so many rows that warpgroups compute them with their chains.
 using Sm90Rows =
     std::tuple<Row<"feed-forward, 1100 rows", FeedForward<1100, 768, 6144>>,
@@ -139,6 +143,8 @@ using Sm90Rows =
                Row<"feed-forward, k of 1064, 2112 rows", FeedForward<2112, 1064, 2736>>,
                Row<"scaled, 1700 rows", Scaled<1700, 512, 3840>>, Row<"bilinear, 1750 rows", Bilinear<1750, 512, 3072>>,
                Row<"scaled, 1100 rows", Scaled<1100, 512, 6144>>,
+               Row<"residual, and norm by sm90, 1100 rows", NormBySm90<1100, 3328>>,
+               Row<"residual, and norm by sm90, 2200 rows", NormBySm90<2200, 3328>>,
                Row<"bilinear, 1280 rows", Bilinear<1280, 512, 6144>>>;
 
 /// GEMMs whose whole rows clusters take, for what rounds them for the next GEMM.

@@ -156,14 +156,30 @@ TEST_CASE("tiles are staged as they lie in memory where positions have one opera
     const AttentionStorage bf16{.keys_are_bf16 = true};
     CHECK(stages_tiles(prefill(7, 64, 64), bf16, Precision::bf16));
     CHECK(stages_tiles(prefill(7, 64, 64), {}, Precision::f32));
-    // They would be rounded by each warp, or rows are twice as long as those of a tile.
-    CHECK_FALSE(stages_tiles(prefill(7, 64, 64), {}, Precision::tf32));
+    // In tf32 where blocks are more than multiprocessors: 12 heads of 12 variates are 144.
+    CHECK(stages_tiles(prefill(12, 64, 64), {}, Precision::tf32));
+    CHECK_FALSE(stages_tiles(prefill(11, 64, 64), {}, Precision::tf32));
+    CHECK(stages_tiles(prefill(6, 97, 64), {}, Precision::tf32));
+    CHECK_FALSE(stages_tiles(prefill(6, 96, 64), {}, Precision::tf32));
+    // Rows would be twice as long as those of a tile.
     CHECK_FALSE(stages_tiles(prefill(7, 64, 64), {}, Precision::bf16));
     CHECK_FALSE(stages_tiles(prefill(1, 400, 64), bf16, Precision::bf16));
     CHECK_FALSE(stages_tiles(decode(256, 7, 64), bf16, Precision::bf16));
     Kernel variates = prefill(7, 64, 64);
     variates.attention.axis = AttentionAxis::variates;
     CHECK_FALSE(stages_tiles(variates, bf16, Precision::bf16));
+}
+
+TEST_CASE("a block has one staged tile where that holds all keys") {
+    CHECK(tile_stages_of(prefill(7, 64, 64), true) == 1);
+    CHECK(tile_stages_of(prefill(7, 65, 64), true) == 2);
+    CHECK(tile_stages_of(prefill(7, 32, 64), true) == 1);
+    // A tile of those of a suffix follows.
+    Kernel cached = decode(1, 1, 64, 32);
+    cached.iteration[3] = 47;
+    CHECK(tile_stages_of(cached, true) == 2);
+    cached.attention.has_suffix = false;
+    CHECK(tile_stages_of(cached, true) == 1);
 }
 
 TEST_CASE("a block has all positions where they are up to 96") {
@@ -307,23 +323,24 @@ TEST_CASE("tiles need shared memory, of which every known device has enough") {
     const std::size_t needed = 2 * 64 * (128 * 2 + 16) + 2 * 64 * 128 * 4;
     CHECK(tile_bytes_of(decode(256, 7, 128), {}, Precision::bf16) == needed);
     CHECK(tile_bytes_of(decode(1, 7, 128), {}, Precision::bf16) == 2 * 64 * (128 * 2 + 16));
-    // Two tiles as they are stored.
+    // A tile as it is stored, and two where that does not hold all keys.
     const AttentionStorage bf16{.keys_are_bf16 = true};
-    CHECK(tile_bytes_of(prefill(7, 64, 64), {}, Precision::f32) == 2 * 2 * 64 * 64 * 4);
+    CHECK(tile_bytes_of(prefill(7, 64, 64), {}, Precision::f32) == 2 * 64 * 64 * 4);
+    CHECK(tile_bytes_of(prefill(7, 65, 64), {}, Precision::f32) == 2 * 2 * 64 * 64 * 4);
     // Of few positions tiles hold fewer keys: in f32 of any keys, in bf16 where one holds all.
-    CHECK(tile_bytes_of(prefill(7, 49, 64), {}, Precision::f32) == 2 * 2 * 64 * 64 * 4);
+    CHECK(tile_bytes_of(prefill(7, 49, 64), {}, Precision::f32) == 2 * 64 * 64 * 4);
     CHECK(tile_bytes_of(prefill(7, 48, 64), {}, Precision::f32) == 2 * 2 * 32 * 64 * 4);
-    CHECK(tile_bytes_of(prefill(7, 33, 64), bf16, Precision::bf16) == 2 * 2 * 64 * 64 * 2);
-    CHECK(tile_bytes_of(prefill(7, 32, 64), bf16, Precision::bf16) == 2 * 2 * 32 * 64 * 2);
-    CHECK(tile_bytes_of(prefill(7, 17, 64), bf16, Precision::bf16) == 2 * 2 * 32 * 64 * 2);
-    CHECK(tile_bytes_of(prefill(7, 16, 64), bf16, Precision::bf16) == 2 * 2 * 16 * 64 * 2);
+    CHECK(tile_bytes_of(prefill(7, 33, 64), bf16, Precision::bf16) == 2 * 64 * 64 * 2);
+    CHECK(tile_bytes_of(prefill(7, 32, 64), bf16, Precision::bf16) == 2 * 32 * 64 * 2);
+    CHECK(tile_bytes_of(prefill(7, 17, 64), bf16, Precision::bf16) == 2 * 32 * 64 * 2);
+    CHECK(tile_bytes_of(prefill(7, 16, 64), bf16, Precision::bf16) == 2 * 16 * 64 * 2);
     Kernel last = prefill(64, 3, 64);
     last.attention.queries = QueryPlaces::last;
     last.operands[1].shape = {1, 1, 64, 66, 12 * 64};
     CHECK(keys_of(last) == 66);
     CHECK(tile_bytes_of(last, bf16, Precision::bf16) == 2 * 2 * 64 * 64 * 2);
-    CHECK(tile_bytes_of(prefill(7, 64, 128), bf16, Precision::bf16) == 2 * 2 * 64 * 128 * 2);
-    CHECK(tile_bytes_of(prefill(7, 64, 80), bf16, Precision::bf16) == 2 * 2 * 64 * (80 * 2 + 16));
+    CHECK(tile_bytes_of(prefill(7, 64, 128), bf16, Precision::bf16) == 2 * 64 * 128 * 2);
+    CHECK(tile_bytes_of(prefill(7, 64, 80), bf16, Precision::bf16) == 2 * 64 * (80 * 2 + 16));
     // One tile that was rounded.
     CHECK(tile_bytes_of(prefill(7, 64, 80), {}, Precision::tf32) == 2 * 64 * (80 * 4 + 16));
     // In f32 two parts of keys and values, but not beside suffixes.

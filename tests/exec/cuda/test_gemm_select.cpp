@@ -231,7 +231,7 @@ TEST_CASE("wgmma needs its instructions, many rows, and a short epilogue") {
     for (const DeviceTraits& device : known_devices) {
         CHECK((kernel_for(pair, device) == GemmKernel::sm90) == device.has_wgmma);
     }
-    CHECK(kernel_for(group_of(1023, 768, gated(3072))) == GemmKernel::cublaslt);
+    CHECK(kernel_for(group_of(1023, 1088, gated(3072))) == GemmKernel::cublaslt);
     CHECK(kernel_for(group_of(1750, 712, gated(3072))) == GemmKernel::sm90);  // the last tile counts
     // With a shorter k, what waves of tiles compute is theirs, and the rest as long as the chain is hidden.
     CHECK(kernel_for(group_of(1750, 704, gated(3072))) == GemmKernel::sm90_wave);
@@ -250,9 +250,12 @@ TEST_CASE("wgmma needs its instructions, many rows, and a short epilogue") {
     };
     CHECK(with_tables(2560, 832, 2, 0) == GemmKernel::sm90);
     CHECK(with_tables(12800, 448, 2, 0) == GemmKernel::cublaslt);
-    CHECK(with_tables(2560, 832, 2, 1) == GemmKernel::cublaslt);
+    CHECK(with_tables(2560, 1088, 2, 0) == GemmKernel::sm90);
+    CHECK(with_tables(2560, 1088, 2, 1) == GemmKernel::cublaslt);
+    // Of a k that is too long for waves.
     const auto differs = [&](auto change) {
-        GemmGroup group = pair;
+        GemmGroup group = group_of(1750, 1088, gated(3072));
+        REQUIRE(kernel_for(group) == GemmKernel::sm90);
         change(group);
         return kernel_for(group) == GemmKernel::cublaslt;
     };
@@ -295,9 +298,11 @@ TEST_CASE("tiles of waves are of the size that takes the least") {
     CHECK(kernel_for(group_of(896, 2120, plain(512))) == GemmKernel::cublaslt);
     CHECK(kernel_for(group_of(832, 2112, plain(512))) == GemmKernel::cublaslt);
     CHECK(kernel_for(group_of(1792, 1544, plain(1024))) == GemmKernel::cublaslt);  // as many tiles of 128 x 128
-    CHECK(kernel_for(projection(2560, 832, 832)) == GemmKernel::cublaslt);
+    CHECK(kernel_for(projection(2560, 1024, 832)) == GemmKernel::sm90_wave);
+    CHECK(kernel_for(projection(2560, 1032, 832)) == GemmKernel::cublaslt);
     CHECK(kernel_for(group_of(1200, 448, plain(3848))) == GemmKernel::cublaslt);
-    CHECK(kernel_for(group_of(1023, 768, gated(3072))) == GemmKernel::cublaslt);
+    CHECK(kernel_for(group_of(1023, 1024, gated(3072))) == GemmKernel::sm90_wave);
+    CHECK(kernel_for(group_of(1023, 1032, gated(3072))) == GemmKernel::cublaslt);
     CHECK(kernel_for(group_of(191, 512, plain(8192))) == GemmKernel::cublaslt);
     CHECK(kernel_for(group_of(192, 512, plain(8192))) == GemmKernel::sm90_wave);
     // Sums of squares are of whole 64 columns.
@@ -381,7 +386,7 @@ TEST_CASE("in bf16 groups of more than 48 rows are left to small tiles, where th
     CHECK(kind_of(std::type_identity<Projections<64, 64, 768, 1>>()) == LaunchKind::skinny);
 }
 
-TEST_CASE("small tiles begin the next launch where small tiles compute it") {
+TEST_CASE("tiles begin the next launch where tiles compute it") {
     const auto choices = []<class Model>(std::type_identity<Model>, const Execution& execution = {}) {
         return gemm_choices<tg::Program<Model>, Precision::bf16>(h200, execution);
     };
@@ -404,6 +409,11 @@ TEST_CASE("small tiles begin the next launch where small tiles compute it") {
     const auto mixed = choices(std::type_identity<ResidualAndNorm<300, 2304>>());
     CHECK(mixed[1] == GemmChoice{GemmKernel::sm90_small, TailFusion::norm, false});
     CHECK(mixed[2] == GemmChoice{GemmKernel::sm90_wave, TailFusion::none, false});
+    // `sm90` begins with what they leave, and leaves nothing.
+    const auto many = choices(std::type_identity<ResidualAndNorm<4224, 6144>>());
+    CHECK(many[1] == GemmChoice{GemmKernel::sm90_wave, TailFusion::norm, false});
+    CHECK(many[2] == GemmChoice{GemmKernel::sm90, TailFusion::none, false});
+    CHECK(tile_tails(many, 2).finishes_norm);
     // No kernel is compiled that would begin it.
     CHECK(Lowering<tg::Program<ResidualAndNorm<9000, 512>>, true>::at(1).gemm.tail == TailFusion::none);
 }
@@ -502,14 +512,18 @@ TEST_CASE("GEMMs in tf32 of more rows than skinny ones run in waves of tiles, of
     CHECK(kernel_of(in_tf32(77, 512, plain(512))) == GemmKernel::sm90_wave);
     CHECK(kernel_of(in_tf32(64, 512, plain(512))) == GemmKernel::cublaslt);
     // A k that is not short needs a wave that is nearly full.
-    CHECK(kernel_of(in_tf32(192, 736, plain(512))) == GemmKernel::sm90_wave);
-    CHECK(kernel_of(in_tf32(192, 768, plain(512))) == GemmKernel::cublaslt);
+    CHECK(kernel_of(in_tf32(192, 1024, plain(512))) == GemmKernel::sm90_wave);
+    CHECK(kernel_of(in_tf32(192, 1032, plain(512))) == GemmKernel::cublaslt);
     CHECK(kernel_of(in_tf32(4224, 1368, plain(512))) == GemmKernel::sm90_wave);
-    // Small tiles take a k up to that of bf16, a longer one where a kernel for the chain would follow cuBLASLt's.
-    CHECK(kernel_of(direct(in_tf32(903, 1536, plain(512)))) == GemmKernel::sm90_wave);
-    CHECK(kernel_of(direct(in_tf32(903, 1544, plain(512)))) == GemmKernel::cublaslt);
+    // Small tiles take a k up to 3,072, or up to 2,112 where a kernel for the chain would follow cuBLASLt's.
+    CHECK(kernel_of(direct(in_tf32(2048, 3072, plain(768)))) == GemmKernel::sm90_wave);
+    CHECK(kernel_of(direct(in_tf32(2048, 3080, plain(768)))) == GemmKernel::cublaslt);
     CHECK(kernel_of(in_tf32(896, 2112, plain(512))) == GemmKernel::sm90_wave);
     CHECK(kernel_of(in_tf32(896, 2120, plain(512))) == GemmKernel::cublaslt);
+    // Eight waves of a k that is short.
+    CHECK(sm90_wave_cut(in_tf32(4224, 1024, gated(2736))).waves == 8);
+    CHECK(kernel_of(in_tf32(4224, 1024, gated(2736))) == GemmKernel::sm90_wave);
+    CHECK(kernel_of(in_tf32(4800, 1024, gated(2736))) == GemmKernel::cublaslt);
     // As many stages as in bf16 of twice as much k.
     CHECK(sm90_wave_cut(in_tf32(448, 128, plain(512))).stages == sm90_wave_cut(group_of(448, 256, plain(512))).stages);
     GemmGroup strided = in_tf32(4224, 512, gated(1368));
@@ -604,7 +618,7 @@ TEST_CASE("tiles are 224 columns where their waves are shorter") {
     // 2,048 rows of three times 768 columns: of four tiles of 224 each, a seventh lies beyond.
     const GemmGroup thirds = group_of(2048, 768, plain(768), plain(768), plain(768));
     CHECK(sm90_cut(thirds).tile_n == 224);
-    CHECK(kernel_for(thirds) == GemmKernel::cublaslt);
+    CHECK_FALSE(takes(GemmKernel::sm90, thirds, h200, thresholds_of_h200));
 }
 
 TEST_CASE("clusters have whole rows where all of them run at once and few are idle") {
@@ -623,10 +637,10 @@ TEST_CASE("clusters have whole rows where all of them run at once and few are id
     CHECK_FALSE(runs(1792, 0));
     // A block has 64 or 96 of the columns.
     CHECK(kernel_for(projection(1792, 768, 512)) == GemmKernel::sm90_cluster);
-    CHECK(kernel_for(projection(1792, 768, 1024)) == GemmKernel::cublaslt);
-    CHECK(kernel_for(projection(1792, 768, 640)) == GemmKernel::cublaslt);
-    CHECK(kernel_for(projection(1792, 768, 2048)) == GemmKernel::cublaslt);
-    GemmGroup alone = projection(1792, 768, 768);
+    CHECK(kernel_for(projection(1792, 3072, 1024)) == GemmKernel::cublaslt);
+    CHECK(kernel_for(projection(1792, 3072, 640)) == GemmKernel::cublaslt);
+    CHECK(kernel_for(projection(1792, 3072, 2048)) == GemmKernel::cublaslt);
+    GemmGroup alone = projection(1792, 3072, 768);
     alone.tail = TailFusion::none;
     CHECK(kernel_for(alone) == GemmKernel::cublaslt);
     CHECK(kernel_for(projection(1792, 768, 768), traits_of(100)) == GemmKernel::cublaslt);
@@ -708,7 +722,7 @@ TEST_CASE("what is selected is always compiled, on any device and with any limit
     CHECK(is_compiled(GemmKernel::none, GemmGroup{}));
     CHECK(select_gemm(GemmGroup{}, {}, h200) == GemmChoice{});
     // 700 rows: the early column would take `sm90`, for which there is no kernel.
-    CHECK(select_gemm(group_of(700, 768, gated(3072)), {}, h200, true, early).kernel == GemmKernel::cublaslt);
+    CHECK(select_gemm(group_of(700, 1088, gated(3072)), {}, h200, true, early).kernel == GemmKernel::cublaslt);
 }
 
 TEST_CASE("explain tells the kernels of an executor that does not fuse") {

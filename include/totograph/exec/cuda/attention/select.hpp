@@ -280,12 +280,27 @@ struct AttentionStorage {
 };
 
 /// Whether a block of tiles has keys and values as they lie in memory: a tile is copied while the one before is
-/// multiplied. Numbers are stored as they are multiplied, in bf16 or f32, or else a copy would be
-/// larger than a tile. In tf32 each warp would round them again (`bench_cuda_kronos`, `base_sliding`: 117 ms for 108).
+/// multiplied. Numbers are stored as they are multiplied, or else a copy would be larger than a tile. In tf32 a warp
+/// multiplies sixteen of them at a time, and whole tiles otherwise, which pays where a multiprocessor has no other
+/// block meanwhile (`bench_cuda_kronos`, `base_sliding`, 80 blocks of up to 512 keys: 45.5 ms for 48.7).
 template <class AnyKernel>
 constexpr bool stages_tiles(const AnyKernel& kernel, const AttentionStorage& storage, Precision precision) {
-    return has_positions(kernel) && !warps_share_keys(kernel) &&
-           precision == (storage.keys_are_bf16 ? Precision::bf16 : Precision::f32);
+    if (!has_positions(kernel) || warps_share_keys(kernel) || (precision == Precision::bf16) != storage.keys_are_bf16) {
+        return false;
+    }
+    using Limits = AttentionLimits;
+    const Index together = queries_of_keys(kernel);
+    const Index queries_of_block = tile_warps_of(kernel, storage.keys_are_bf16) * Limits::tile_warp_queries;
+    const Index blocks = queries_of(kernel) / together * divide_rounding_up(together, queries_of_block);
+    return precision != Precision::tf32 || blocks > Limits::multiprocessors;
+}
+
+/// Staged tiles of a block: one where that holds all keys.
+template <class AnyKernel>
+constexpr Index tile_stages_of(const AnyKernel& kernel, bool keys_are_bf16) {
+    const bool has_one =
+        !kernel.attention.has_suffix && kernel.operands[1].shape[3] <= staged_tile_keys(kernel, keys_are_bf16);
+    return has_one ? 1 : AttentionLimits::tile_stages;
 }
 
 /// Shared memory of a block of tiles that has one stage, or a little more than that: keys and values, in f32 their two
@@ -312,8 +327,8 @@ constexpr std::size_t tile_bytes_of(const AnyKernel& kernel, const AttentionStor
         return static_cast<std::size_t>(2 * rows * row + of_lanes + queries + of_parts);
     }
     if (stages_tiles(kernel, storage, precision)) {
-        return static_cast<std::size_t>(Limits::tile_stages * 2 * staged_tile_keys(kernel, storage.keys_are_bf16) *
-                                        row);
+        return static_cast<std::size_t>(tile_stages_of(kernel, storage.keys_are_bf16) * 2 *
+                                        staged_tile_keys(kernel, storage.keys_are_bf16) * row);
     }
     const Index tile = 2 * Limits::tile_keys * (attention.head_dim * element + Limits::tile_row_padding);
     if (attention.has_suffix && kernel.iteration[1] > 1 && attention.is_decode(kernel.iteration[3])) {

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <cstring>
 
+#include <totograph/exec/cuda/gemm/mma.hpp>
 #include <totograph/exec/cuda/kernels/async_copy.hpp>
 #include <totograph/exec/cuda/kernels/packs.hpp>
 #include <totograph/exec/cuda/kernels/reduction.hpp>
@@ -28,6 +29,12 @@ __device__ __forceinline__ bool are_finite(const uint4& words) {
     constexpr std::uint32_t one = sizeof(T) == 2 ? 0x00800080U : 0x00800000U;
     const auto next = [](std::uint32_t word) { return (word & ~signs) + one; };
     return ((next(words.x) | next(words.y) | next(words.z) | next(words.w)) & signs) == 0;
+}
+
+/// Four numbers as tensor cores take them in tf32.
+__device__ __forceinline__ uint4 words_as_tf32(const uint4& words) {
+    const auto rounded = [](std::uint32_t word) { return as_tf32(__uint_as_float(word)); };
+    return {rounded(words.x), rounded(words.y), rounded(words.z), rounded(words.w)};
 }
 
 /// Rows in pieces of sixteen bytes.
@@ -108,6 +115,11 @@ public:
         return are_finite<T>(*reinterpret_cast<const uint4*>(&bytes_[row][place_of(row, piece) * 16]));
     }
 
+    __device__ __forceinline__ void round_piece_to_tf32(int row, int piece) {
+        auto& words = *reinterpret_cast<uint4*>(&bytes_[row][place_of(row, piece) * 16]);
+        words = words_as_tf32(words);
+    }
+
     /// Writes a word all over the first piece of a row.
     __device__ __forceinline__ void fill_first_piece(int row, std::uint32_t word) {
         *reinterpret_cast<uint4*>(&bytes_[row][place_of(row, 0) * 16]) = {word, word, word, word};
@@ -171,12 +183,22 @@ public:
         bool result = true;
 #pragma unroll
         for (unsigned i = 0; i < count; ++i) {
-            uint4 words;
-            asm volatile("ld.shared.v4.u32 {%0,%1,%2,%3}, [%4];"
-                         : "=r"(words.x), "=r"(words.y), "=r"(words.z), "=r"(words.w)
-                         : "r"(at(matrix, i))
+            result &= are_finite<typename Matrix::Element>(load(matrix, i));
+        }
+        return __all_sync(0xffffffffU, static_cast<int>(result)) != 0;
+    }
+    /// Rounds them to tf32, and says whether they were finite numbers.
+    [[nodiscard]] __device__ __forceinline__ bool round_to_tf32_at(std::uint32_t matrix) const requires(are_alike) {
+        static_assert(sizeof(typename Matrix::Element) == 4);
+        bool result = true;
+#pragma unroll
+        for (unsigned i = 0; i < count; ++i) {
+            const uint4 words = load(matrix, i);
+            result &= are_finite<float>(words);
+            const uint4 rounded = words_as_tf32(words);
+            asm volatile("st.shared.v4.u32 [%0], {%1,%2,%3,%4};" ::"r"(at(matrix, i)), "r"(rounded.x), "r"(rounded.y),
+                         "r"(rounded.z), "r"(rounded.w)
                          : "memory");
-            result &= are_finite<typename Matrix::Element>(words);
         }
         return __all_sync(0xffffffffU, static_cast<int>(result)) != 0;
     }
@@ -184,6 +206,14 @@ public:
 private:
     static constexpr auto pieces = static_cast<unsigned>(Matrix::pieces);
 
+    [[nodiscard]] __device__ __forceinline__ uint4 load(std::uint32_t matrix, unsigned i) const requires(are_alike) {
+        uint4 words;
+        asm volatile("ld.shared.v4.u32 {%0,%1,%2,%3}, [%4];"
+                     : "=r"(words.x), "=r"(words.y), "=r"(words.z), "=r"(words.w)
+                     : "r"(at(matrix, i))
+                     : "memory");
+        return words;
+    }
     static __device__ __forceinline__ unsigned lane() {
         return threadIdx.x % warp_size;
     }
@@ -225,6 +255,16 @@ struct StagedRows {
             key.fill_first_piece(row, 0xffffffffU);  // NaN
         }
         __syncwarp();
+    }
+
+    /// Rounds sixteen rows to tf32. All threads of a warp call it.
+    __device__ __forceinline__ void round_to_tf32(int first) {
+        static_assert(sizeof(T) == 4);
+        constexpr int pieces = StagedMatrix<head_dim, T, by_columns>::pieces;
+        for (int item = static_cast<int>(threadIdx.x) % warp_size; item < queries_of_warp * pieces; item += warp_size) {
+            key.round_piece_to_tf32(first + item / pieces, item % pieces);
+            value.round_piece_to_tf32(first + item / pieces, item % pieces);
+        }
     }
 };
 

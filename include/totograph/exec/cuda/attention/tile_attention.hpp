@@ -185,7 +185,8 @@ __global__ void __launch_bounds__(tile_detail::staged_warps<K>* warp_size, tile_
     if (!place.is_used()) {
         return;  // all of the block
     }
-    TileStages<K> tiles(call, place, tile_memory);
+    using Stages = TileStages<K, precision>;
+    Stages tiles(call, place, tile_memory);
     const auto* integers = call.operands[3].get<std::int32_t>(positions_of<K>(call));
     const int count = count_of_keys<K>(call, integers, place.shared().series);
     const int suffix_count = count_of_suffix<K>(call, place.shared().series);
@@ -212,7 +213,7 @@ __global__ void __launch_bounds__(tile_detail::staged_warps<K>* warp_size, tile_
             tiles.copy(turn + 1);
 #pragma unroll 1
             for (int part = 0; part < keys; part += together) {
-                const StagedPart rows{tile.key.template from<together>(part), tile.value.template from<together>(part)};
+                const auto rows = Stages::template part_of<together>(tile, part);
                 const int first = begin + part;
                 if (place.is_active() && (is_suffix || mask.any_counts(first))) {
                     attention.template add<together>(
@@ -229,7 +230,8 @@ __global__ void __launch_bounds__(tile_detail::staged_warps<K>* warp_size, tile_
         if constexpr (precision == Precision::bf16) {
             with_keys_of_tile<K, staged_keys<K>>(begin, tiles.end(turn), [&](auto keys) { attend(keys, keys); });
         } else {
-            // Registers hold what comes of sixteen.
+            // Registers hold what comes of sixteen. In tf32 thirty-two were slower (`bench_cuda_toto2`, `batch_22m`:
+            // 0.820 ms for 0.814).
             attend(std::integral_constant<int, queries_of_warp>(), min(staged_keys<K>, tiles.end(turn) - begin));
         }
     }

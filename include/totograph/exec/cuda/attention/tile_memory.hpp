@@ -98,6 +98,7 @@ __device__ __forceinline__ void store_dimensions(BFloat16* row, int dimension, c
 template <int head_dim, Precision precision>
 struct Tile {
     using Element = std::conditional_t<precision == Precision::bf16, BFloat16, float>;
+    static constexpr bool is_rounded_to_tf32 = precision == Precision::tf32;
     static constexpr int padding = AttentionLimits::tile_row_padding / static_cast<int>(sizeof(Element));
     alignas(16) Element key[tile_keys][head_dim + padding];
     alignas(16) Element value[tile_keys][head_dim + padding];

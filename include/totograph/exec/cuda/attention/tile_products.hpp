@@ -268,8 +268,8 @@ private:
                 large[1] = second.large;
                 rest[0] = first.rest;
                 rest[1] = second.rest;
-            } else if constexpr (std::is_same_v<Memory, Tile<head_dim, Precision::tf32>>) {
-                set(large, at(memory));  // rounded already
+            } else if constexpr (requires { requires Memory::is_rounded_to_tf32; }) {
+                set(large, at(memory));
             } else {
                 const float2 numbers = at(memory);
                 large[0] = as_tf32(numbers.x);

@@ -116,7 +116,8 @@ using StagedTileOf = StagedRows<AttentionSizes<K>::head_dim, typename K::Key, tr
 template <class K>
 inline constexpr int staged_warps = staged_keys<K> < tile_keys ? (queries<K> + queries_of_warp - 1) / queries_of_warp
                                                                : warps_of_block<K>;
-inline constexpr auto tile_stages = static_cast<int>(AttentionLimits::tile_stages);
+template <class K>
+inline constexpr auto tile_stages = static_cast<int>(tile_stages_of(K::kernel, storage_of<K>.keys_are_bf16));
 
 /// In f32 a tile holds the parts of numbers. Beside suffixes, of the widest heads, they would exceed `least_device`.
 template <class K, Precision precision>
@@ -158,7 +159,7 @@ inline constexpr int blocks_together = [] {
     const int wanted = std::min(warps_of_block<K> > tile_warps ? usual - 1 : usual, there_are);
     if (stages_tiles(K::kernel, storage_of<K>, precision)) {
         // More registers are worth more than a block for which there is no shared memory.
-        const auto with_room = static_cast<int>(compiled_for.shared_bytes / (tile_stages * sizeof(StagedTileOf<K>)));
+        const auto with_room = static_cast<int>(compiled_for.shared_bytes / (tile_stages<K> * sizeof(StagedTileOf<K>)));
         return std::min(wanted * warps_of_block<K> / staged_warps<K>, with_room);
     }
     return wanted;
@@ -182,7 +183,7 @@ constexpr std::size_t tile_shared_bytes(int stages) {
     if constexpr (shares_keys<K>) {
         return shared_query_bytes<K, precision> + std::max(staged, sizeof(typename ResultsOf<K>::Warps));
     } else if constexpr (stages_tiles(K::kernel, storage_of<K>, precision)) {
-        return tile_stages * sizeof(StagedTileOf<K>);
+        return tile_stages<K> * sizeof(StagedTileOf<K>);
     } else {
         return sizeof(TileOf<K, precision>) + (has_suffix_per_query<K> ? staged : 0);
     }

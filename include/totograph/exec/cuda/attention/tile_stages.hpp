@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 
 #include <totograph/exec/cuda/attention/attention_sizes.hpp>
 #include <totograph/exec/cuda/attention/staged_rows.hpp>
@@ -11,12 +12,15 @@
 #include <totograph/exec/cuda/kernels/async_copy.hpp>
 #include <totograph/exec/cuda/kernels/kernel_call.hpp>
 #include <totograph/exec/cuda/kernels/reduction.hpp>
+#include <totograph/exec/cuda/runtime/precision.hpp>
 
 namespace totograph::cuda::tile_detail {
 
 /// Some rows of a tile.
-template <class Matrix>
+/// @tparam rounded  to tf32
+template <class Matrix, bool rounded>
 struct StagedPart {
+    static constexpr bool is_rounded_to_tf32 = rounded;
     const Matrix& key;
     const Matrix& value;
 
@@ -26,20 +30,29 @@ struct StagedPart {
 
 /// Tiles of keys and values on their way to shared memory, of the prefix and then of a suffix: one is copied while the
 /// one before is multiplied. Each warp copies sixteen rows; those of a block beyond the tile's copy nothing.
-template <class K>
+template <class K, Precision precision>
 class TileStages {
     using Key = typename K::Key;
     using Tile = StagedTileOf<K>;
     using Matrix = decltype(Tile::key);
     using Pieces = LanePieces<Matrix>;
     static constexpr bool has_suffix = AttentionSizes<K>::has_suffix;
+    /// Whether numbers are rounded in shared memory: once, not by each warp that reads them.
+    static constexpr bool rounds = precision == Precision::tf32;
     /// Whether what a lane copies is found from one place in memory and one in shared memory.
     static constexpr bool copies_are_alike = K::is_aligned && Pieces::are_alike;
     static_assert(staged_warps<K> * queries_of_warp >= staged_keys<K>);
 
 public:
+    /// So many rows of a tile, from a multiple of eight on.
+    template <int count>
+    [[nodiscard]] static __device__ __forceinline__ auto part_of(const Tile& tile, int first) {
+        const auto& key = tile.key.template from<count>(first);
+        return StagedPart<std::remove_cvref_t<decltype(key)>, rounds>{key, tile.value.template from<count>(first)};
+    }
+
     /// Begins to copy the first tile, before it is known how many keys are valid: one wait less.
-    /// @param memory  for `tile_stages` tiles
+    /// @param memory  for `tile_stages<K>` tiles
     __device__ __forceinline__ TileStages(const KernelCall& call, const TilePlace<K>& place, void* memory)
         : call_(call),
           place_(place),
@@ -77,6 +90,9 @@ public:
 
     /// Begins to copy a tile, if there is one.
     __device__ __forceinline__ void copy(int turn) const {
+        if (tile_stages<K> == 1 && turn > 0) {
+            return;
+        }
         if (!is_suffix(turn)) {
             copy_rows<1, 2>(turn);
         } else if constexpr (has_suffix) {
@@ -95,12 +111,15 @@ public:
                 if (turn == 0) {  // which is asked for before it is known where keys end
                     clear_behind_last_key(tile, turn);
                 }
-                if (!pieces_.are_finite_at(own_rows_of(tile.value))) {
+                if (!have_finite_values(tile)) {
                     tile.without_infinite_values(own_row_);
                 }
             } else {
                 clear_behind_last_key(tile, turn);
                 tile.without_infinite_values(own_row_);
+                if constexpr (rounds) {
+                    tile.round_to_tf32(own_row_);
+                }
             }
         }
         __syncthreads();
@@ -108,6 +127,18 @@ public:
     }
 
 private:
+    /// Whether the values of the warp's rows are finite. Where numbers are rounded, they are so then, keys too.
+    [[nodiscard]] __device__ __forceinline__ bool have_finite_values(const Tile& tile) const {
+        if constexpr (rounds) {
+            (void)pieces_.round_to_tf32_at(own_rows_of(tile.key));
+            const bool result = pieces_.round_to_tf32_at(own_rows_of(tile.value));
+            __syncwarp();
+            return result;
+        } else {
+            return pieces_.are_finite_at(own_rows_of(tile.value));
+        }
+    }
+
     /// Values behind the last one may be anything; no weight is small enough for what is not a number, or becomes
     /// none when it is cut for tensor cores.
     __device__ __forceinline__ void clear_behind_last_key(Tile& tile, int turn) const {
@@ -117,7 +148,7 @@ private:
         __syncwarp();
     }
 
-    [[nodiscard]] __device__ __forceinline__ Tile& tile_of(int turn) const { return tiles_[turn % tile_stages]; }
+    [[nodiscard]] __device__ __forceinline__ Tile& tile_of(int turn) const { return tiles_[turn % tile_stages<K>]; }
 
     /// Where the rows lie that the warp copies.
     [[nodiscard]] __device__ __forceinline__ std::uint32_t own_rows_of(const Matrix& matrix) const {

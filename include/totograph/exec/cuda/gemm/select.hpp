@@ -345,10 +345,13 @@ constexpr bool is_compiled(GemmKernel kernel, const GemmGroup& group) {
     return false;
 }
 
-/// Whether a kernel leaves the squares of the next launch's norm to that one, which adds them up. Such kernels read
-/// what they leave.
+/// Whether a kernel leaves the squares of the next launch's norm to that one, which adds them up.
 constexpr bool leaves_squares(GemmKernel kernel) {
     return kernel == GemmKernel::sm90_small || kernel == GemmKernel::sm90_wave;
+}
+/// Whether a kernel reads what such a one leaves.
+constexpr bool reads_squares(GemmKernel kernel) {
+    return leaves_squares(kernel) || kernel == GemmKernel::sm90;
 }
 /// Whether a program whose products are of tf32 holds the `sm90_wave` kernel for a group.
 constexpr bool holds_waves_in_tf32(const GemmGroup& group) {

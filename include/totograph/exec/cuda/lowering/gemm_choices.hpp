@@ -34,7 +34,7 @@ constexpr auto gemm_choices(const DeviceTraits& device, const Execution& executi
         choices[i].follows_norm = precision != Precision::bf16 && launch.kind == LaunchKind::gemm &&
                                   launch.has_reduction && before.tail != TailFusion::norm;
         if (leaves_squares(choices[i].kernel) && i + 1 < choices.size() &&
-            leaves_squares(select(launch_at(i + 1).gemm, {}).kernel)) {
+            reads_squares(select(launch_at(i + 1).gemm, {}).kernel)) {
             choices[i].tail = launch.gemm.tail;
         }
         before = choices[i];

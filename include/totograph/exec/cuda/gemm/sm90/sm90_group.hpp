@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 
 #include <cuda.h>
 
@@ -11,6 +12,7 @@
 #include <totograph/core/shape.hpp>
 #include <totograph/exec/cuda/gemm/gemm_group.hpp>
 #include <totograph/exec/cuda/gemm/select.hpp>
+#include <totograph/exec/cuda/gemm/sm90/norm_of_squares.hpp>
 #include <totograph/exec/cuda/gemm/sm90/ptx.hpp>
 #include <totograph/exec/cuda/gemm/sm90/tile_epilogue.hpp>
 #include <totograph/exec/cuda/gemm/sm90/used_rows.hpp>
@@ -46,8 +48,11 @@ struct Sm90BlockTile : Sm90Sizes {
 };
 
 /// GEMMs of one input, each with its chain.
-template <class... K>
+/// @tparam N  the norm of the input; void for none
+template <class N, class... K>
 struct Sm90Group {
+    using Norm = N;
+    static constexpr bool has_norm = !std::is_void_v<N>;
     static constexpr int count = sizeof...(K);
 
     using Groups = RowGroups<Sm90Tile::m, K...>;
@@ -57,6 +62,7 @@ struct Sm90Group {
         CUtensorMap input_groups;  ///< The same in tiles of a group of rows, where some may be left out.
         CUtensorMap weights[count];
         KernelCall calls[count];
+        NormOfSquares norm;
     };
 
     /// The GEMMs as numbers, of which their tiles follow.

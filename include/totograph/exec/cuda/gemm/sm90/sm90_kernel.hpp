@@ -27,9 +27,9 @@ namespace totograph::cuda {
 namespace sm90_detail {
 
 /// Where a column tile of a group belongs: the GEMM, and the tile within it.
-template <class... K>
-__device__ __forceinline__ void find_tile(Sm90Group<K...>*, int tile, int& member, int& within) {
-    using Group = Sm90Group<K...>;
+template <class Norm, class... K>
+__device__ __forceinline__ void find_tile(Sm90Group<Norm, K...>*, int tile, int& member, int& within) {
+    using Group = Sm90Group<Norm, K...>;
     constexpr int tiles[] = {Group::template column_tiles<K>...};
     member = 0;
     within = tile;
@@ -47,9 +47,9 @@ __device__ __forceinline__ void find_tile(Sm90Group<K...>*, int tile, int& membe
 /// What the threads of a group's kernel do.
 template <class Group>
 struct Sm90Runner;
-template <class... K>
-struct Sm90Runner<Sm90Group<K...>> {
-    using Group = Sm90Group<K...>;
+template <class Norm, class... K>
+struct Sm90Runner<Sm90Group<Norm, K...>> {
+    using Group = Sm90Group<Norm, K...>;
     using Tile = typename Group::Tile;
     using Accumulators = TileAccumulators<Tile::n, Tile::m>;
     using Groups = typename Group::Groups;
@@ -241,6 +241,21 @@ struct Sm90Runner<Sm90Group<K...>> {
         }
     }
 
+    /// Finishes the norm of the rows of a tile that the warp runs the chain on: warps of all blocks that have them
+    /// store the same numbers, and read their own.
+    template <class Rows>
+    static __device__ __forceinline__ void finish_norm(const NormOfSquares& norm, const Rows& rows, int first_row,
+                                                       const TileRows& own) {
+        const int count = (own.end - own.first + own.stride - 1) / own.stride * turn_rows;
+#pragma unroll 1
+        for (int i = static_cast<int>(threadIdx.x) % 32; i < count; i += 32) {
+            const int row = rows.row_to_read(first_row + own.first + i / turn_rows * own.stride + i % turn_rows);
+            finish_norms<Norm, Group::m, Group::k, 1>(
+                norm, [&](int) { return row; }, [](int) { return true; });
+        }
+        __syncwarp();
+    }
+
     /// Runs the chain on the accumulators of tiles. Of the last one, a warp that multiplied finishes the rows that it
     /// stored but the last `turn_rows`; the warps that only finish share these.
     /// @param item  the first to finish
@@ -272,6 +287,11 @@ struct Sm90Runner<Sm90Group<K...>> {
                 own = {(warp + 1) * warp_rows - turn_rows, Tile::m, Tile::epilogue_warps * warp_rows};
             }
             const TilePlace tile(rows, item, block);
+            if constexpr (Group::has_norm) {
+                if (parameters.norm.squares != nullptr) {
+                    finish_norm(parameters.norm, rows, tile.row, own);
+                }
+            }
             with_gemm(parameters, tile.member, [&]<class Kernel>(Kernel*, const KernelCall& call) {
                 TileEpilogueOf<Kernel, Rows> epilogue(call, rows, tile.row, tile.template column<Kernel>(), own);
                 // A warp that multiplied reads only what it stored itself.

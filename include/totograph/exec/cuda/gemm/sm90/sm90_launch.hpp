@@ -13,7 +13,7 @@
 #include <totograph/exec/cuda/gemm/sm90/sm90_group.hpp>
 #include <totograph/exec/cuda/gemm/sm90/sm90_kernel.hpp>
 #include <totograph/exec/cuda/kernels/kernel_call.hpp>
-#include <totograph/exec/cuda/lowering/launch.hpp>
+#include <totograph/exec/cuda/lowering/launch_at.hpp>
 #include <totograph/exec/cuda/runtime/device.hpp>
 #include <totograph/exec/cuda/runtime/kernel_launcher.hpp>
 
@@ -26,17 +26,19 @@ template <class At, class Indices = std::make_integer_sequence<int, At::launch.g
 struct Sm90GroupOf;
 template <class At, int... i>
 struct Sm90GroupOf<At, std::integer_sequence<int, i...>> {
-    using type = Sm90Group<typename At::template KernelAt<At::launch.norms() + i>...>;
+    using type = Sm90Group<typename NormAt<At, void>::type, typename At::template KernelAt<At::launch.norms() + i>...>;
 };
 
 /// Launches the GEMMs of a launch with their chains.
 /// @param input    bf16, rows next to each other
 /// @param weights  of each GEMM
 /// @param calls    what each GEMM's chain reads and writes
+/// @param norm     of the input
 template <class At>
 void launch_sm90(const KernelLauncher& launcher, const Device& device, const void* input,
                  const std::array<const std::byte*, At::launch.gemms()>& weights,
-                 const std::array<KernelCall, At::launch.gemms()>& calls, cudaStream_t stream) {
+                 const std::array<KernelCall, At::launch.gemms()>& calls, const NormOfSquares& norm,
+                 cudaStream_t stream) {
     using Group = typename Sm90GroupOf<At>::type;
     using Tile = typename Group::Tile;
     const auto parameters = [&]<int... i>(std::integer_sequence<int, i...>) {
@@ -44,7 +46,8 @@ void launch_sm90(const KernelLauncher& launcher, const Device& device, const voi
             make_tma_descriptor(input, Group::m, Group::k, Tile::m),
             make_tma_descriptor(input, Group::m, Group::k, Group::Groups::rows),
             {make_tma_descriptor(weights[i], Group::template weight_rows<i>, Group::k, Tile::n / Tile::cluster)...},
-            {calls[i]...}};
+            {calls[i]...},
+            norm};
     }
     (std::make_integer_sequence<int, Group::count>());
     const Index clusters = std::min<Index>(Group::items, Index{device.multiprocessors} / Tile::cluster);

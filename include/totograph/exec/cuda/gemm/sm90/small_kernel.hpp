@@ -200,7 +200,7 @@ struct SmallRunner<TileGroup<BlockTile, Norm, has_tail, K...>> {
         };
         const Epilogues epilogue(call);
         if constexpr (Group::has_norm) {
-            if (parameters.squares_of_input != nullptr && static_cast<int>(threadIdx.x) < Tile::m) {
+            if (parameters.norm.squares != nullptr && static_cast<int>(threadIdx.x) < Tile::m) {
                 Parts::template finish_norm<Tile::m>(parameters, first_row(), static_cast<int>(threadIdx.x));
             }
         }

@@ -53,8 +53,7 @@ typename TileGroup<Tile, Norm, has_tail, K...>::Parameters parameters_of(TileGro
             {weights_of(K::kernel.columns() * K::kernel.accumulators, operands.weights[i],
                         Group::template tile_columns<K>)...},
             {operands.calls[i]...},
-            operands.norm,
-            operands.shared.squares_of_input,
+            {operands.norm, operands.shared.squares_of_input},
             operands.shared.stored,
             operands.shared.squares};
     }

@@ -6,6 +6,7 @@
 #include <type_traits>
 
 #include <totograph/core/dtype.hpp>
+#include <totograph/exec/cuda/gemm/sm90/norm_of_squares.hpp>
 #include <totograph/exec/cuda/gemm/sm90/tile_group.hpp>
 #include <totograph/exec/cuda/gemm/tiles.hpp>
 #include <totograph/exec/cuda/kernels/blocks.hpp>
@@ -61,27 +62,10 @@ struct TileParts<TileGroup<Tile, Norm, has_tail, K...>> {
     /// @param thread  of so many that do
     template <int threads>
     static __device__ __forceinline__ void finish_norm(const Parameters& parameters, int first_row, int thread) {
-        constexpr int parts = (Group::k + squared_columns - 1) / squared_columns;
-        constexpr int each = (Tile::m + threads - 1) / threads;
         const auto row_of = [&](int i) { return first_row + thread + i * threads; };
-        float total[each] = {};
-#pragma unroll
-        for (int part = 0; part < parts; ++part) {
-#pragma unroll
-            for (int i = 0; i < each; ++i) {
-                total[i] += parameters.squares_of_input[part * Group::m + min(row_of(i), Group::m - 1)];
-            }
-        }
-        const KernelCall& call = parameters.norm;
-        const OperandPointers<Epilogue<Norm>> after(call);
-        auto* const out = call.output.get<float>(positions_of<Norm>(call));
-#pragma unroll
-        for (int i = 0; i < each; ++i) {
-            if (thread + i * threads < Tile::m && row_of(i) < Group::m) {
-                const auto place = place_of<Norm, RowsOf<Norm>>(static_cast<Offset<Norm>>(row_of(i)));
-                out[offset_of<Norm, StridesOfOutput<Norm>>(place)] = finish_row<Norm>(after, place, total[i]);
-            }
-        }
+        finish_norms<Norm, Group::m, Group::k, (Tile::m + threads - 1) / threads>(
+            parameters.norm, [&](int i) { return min(row_of(i), Group::m - 1); },
+            [&](int i) { return thread + i * threads < Tile::m && row_of(i) < Group::m; });
     }
 
     /// Leaves eight columns of a row to the next launch. Of the lanes that are neighbours, eights have the columns

@@ -211,7 +211,7 @@ struct WaveRunner {
                 float own[Tile::n / 2];
                 if constexpr (Group::has_norm) {
                     run_mainloop<Tile, Group::k, Tile::operand>(tiles, barriers.full, barriers.empty, state, own);
-                    if (parameters.squares_of_input != nullptr) {
+                    if (parameters.norm.squares != nullptr) {
                         mbarrier_wait(&barriers.norm[turn], 0);
                     }
                     auto chain = begin_chain();
@@ -301,7 +301,7 @@ struct WaveRunner {
         } else if (threadIdx.x == producer) {
             run_producer(parameters, used, tiles, barriers);
         } else if constexpr (Group::has_norm) {
-            if (threadIdx.x >= producer + 32 && parameters.squares_of_input != nullptr) {
+            if (threadIdx.x >= producer + 32 && parameters.norm.squares != nullptr) {
                 wait_for_predecessor();
                 run_norm(parameters, used, barriers);
             }
