@@ -20,7 +20,7 @@ from totograph._table import Table, read_table
 
 def forecast_file(tmp_path, capfd, text, *arguments):
     file = tmp_path / "data.csv"
-    file.write_text(text)
+    file.write_text(text, encoding="utf-8")
     status = command_line(["forecast", str(file), "--checkpoint", str(CHECKPOINT), "--package", str(PACKAGE), *arguments])
     said = capfd.readouterr()
     return status, [line.split(",") for line in said.out.splitlines()], said.err
@@ -118,6 +118,48 @@ def test_epoch_times_are_the_clock(tmp_path):
     assert table_of(tmp_path, "1577836800.25,1", "1577836801.25,2", header="Time (UTC),a").times_ahead(1) == ["1577836802.25"]
     nanoseconds = table_of(tmp_path, "1577836800000000000,1", "1577836801000000000,2", header="ts,a")
     assert nanoseconds.times_ahead(1) == ["1577836802000000000"]
+
+
+def test_dates_in_digits_are_the_clock(tmp_path):
+    taken = "Column '{}' holds dates: it is taken as the clock."
+    days = table_of(tmp_path, "20240228,1", "20240229,2", "20240302,3", header="date,load")
+    assert (days.names, days.notes[0]) == (("load",), taken.format("date"))
+    np.testing.assert_array_equal(days.values, [[1, 2, np.nan, 3]])
+    assert days.times_ahead(2) == ["20240303", "20240304"]
+    assert table_of(tmp_path, "202411,1", "202412,2", header="month,load").times_ahead(2) == ["202501", "202502"]
+    # Not epoch times, which these could be as well; 24 is the end of the day.
+    hours = table_of(tmp_path, "2024123122,1", "2024123123,2", "2024123124,3")
+    assert (hours.notes, hours.times_ahead(1)) == ((taken.format("time"),), ["2025010101"])
+    assert table_of(tmp_path, "202401052359,1", "202401060000,2").times_ahead(1) == ["202401060001"]
+    # By another name they are numbers, and so are those among which one is no date.
+    assert table_of(tmp_path, "20240228,1", "20240229,2", header="number,load").names == ("number", "load")
+    assert table_of(tmp_path, "20240229,1", "20240230,2").names == ("time", "load")
+    both = table_of(tmp_path, "2024-01-01,20240101,1", "2024-01-02,20240102,2", header="date,day,load")
+    assert (both.names, both.notes) == (("load",), ("Column 'day' holds further times and is left out.",))
+
+
+def test_an_index_without_a_name_is_no_series(tmp_path):
+    note = "Column 'column_1' without a name counts the rows and is left out."
+    table = table_of(tmp_path, "0,7", "1,8", header=",load")
+    assert (table.names, table.values.tolist(), table.notes) == (("load",), [[7, 8]], (note,))
+    assert table_of(tmp_path, "0,5", "2,6", header=",load").names == ("column_1", "load")
+    assert table_of(tmp_path, "0,2024-01-01,5", "1,2024-01-02,6", header=",time,load").names == ("load",)
+    assert table_of(tmp_path, "2024-01-01,5", "2024-01-02,6", header=",load").times_ahead(1) == ["2024-01-03 00:00:00"]
+
+
+def test_a_row_of_values_is_no_header(tmp_path):
+    for header in ("7.5,8", "2024-01-01,5", "5,NaN"):
+        with pytest.raises(ValueError, match=f"has no header: its first row begins with '{header.split(',')[0]}'"):
+            table_of(tmp_path, "2024-01-02,6", header=header)
+    # As pandas calls columns without names, and years beside an index.
+    assert table_of(tmp_path, "5,6", "7,8", header="0,1").names == ("0", "1")
+    assert table_of(tmp_path, "5,6", "7,8", header=",2001").names == ("column_1", "2001")
+
+
+def test_repeated_names_get_a_number(tmp_path):
+    table = table_of(tmp_path, "1,2,3", "2,3,4", header="load,load,load_2")
+    assert table.names == ("load", "load_3", "load_2")
+    assert table.notes == ("Several columns are called 'load': repeated names get a number, as 'load_3' did.",)
 
 
 def test_names_of_clocks_are_those_of_the_programs():
@@ -265,6 +307,8 @@ def test_a_table_that_cannot_be_read_is_told(tmp_path, capfd):
     for text, says in [("a,b\n1,2\n3\n", "row 3 has 1 fields"), ("a\n", "no rows"), ("a\nx\n", "neither a number nor a time"),
                        ("t\n2026-01-01\n", "no column of numbers"),
                        ("t,a\n2026-01-01,1\n5,2\n", "column 't' has a number, '5' in row 3, and a time, '2026-01-01' in row 2"),
+                       ("t,a\n2026-01-01,1\n2026-01-02,inf\n", "'inf' in column 'a', row 3, is beyond the range of a float"),
+                       ("a\n-1e300\n", "'-1e300' in column 'a', row 2, is beyond the range of a float"),
                        ("t,u,a\n2026-01-01,2026-01-01,1\n", "column 'u' has times, and an earlier one"),
                        ("t,a\n2026-01-01,1\n2026-01-01,2\n", "rows 2 and 3 have the same time, '2026-01-01'")]:
         status, _, said = forecast_file(tmp_path, capfd, text)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Columns of numbers that are times: seconds, or thousandths, millionths or billionths of one, since the beginning of
-1970. They are told from others as the programs in C++ tell them (`totograph::io::counting`)."""
+1970; or dates in digits alone. They are told from others as the programs in C++ tell them (`totograph::io::counting`,
+`parse_date_in_digits`)."""
 
 from __future__ import annotations
 
@@ -34,6 +35,41 @@ class Epoch:
     def text(self, time: datetime) -> str:
         microseconds = (time - _BEGINNING) // timedelta(microseconds=1)
         return f"{Decimal(microseconds) * 1000**self.power / 10**6:.{self.decimals}f}"
+
+
+@dataclass(frozen=True)
+class DateInDigits:
+    """How a column spells its times: a year of four digits, a month, and so many further parts."""
+
+    length: int
+
+    def time(self, text: str) -> datetime:
+        digits = text.strip().ljust(8, "0") if self.length > 6 else text.strip() + "01"
+        date = datetime(int(digits[:4]), int(digits[4:6]), int(digits[6:8]))
+        hours, minutes, seconds = (int(digits[i : i + 2] or 0) for i in (8, 10, 12))
+        if minutes > 59 or seconds > 59 or 3600 * hours + 60 * minutes + seconds > 86400:
+            raise ValueError(f"'{text}' is no time.")
+        return date + timedelta(hours=hours, minutes=minutes, seconds=seconds)  # hour 24 is the end of the day
+
+    def text(self, time: datetime) -> str:
+        return f"{time.year:04}{time.month:02}{time.day:02}{time.hour:02}{time.minute:02}{time.second:02}"[: self.length]
+
+
+def date_in_digits_of(texts: Sequence[str], numbers: Sequence[float]) -> DateInDigits | None:
+    """How a column of numbers spells its dates in digits, NaN where it has none; None where not all of them are dates of
+    the years 1900 to 2100 and of one length, or fewer than two."""
+    told = [text.strip() for text, number in zip(texts, numbers) if not math.isnan(number)]
+    spelling = DateInDigits(len(told[0])) if told else None
+    if spelling is None or len(told) < 2 or spelling.length not in (6, 8, 10, 12, 14):
+        return None
+    for text in told:
+        if len(text) != spelling.length or not (text.isascii() and text.isdigit()) or not 1900 <= int(text[:4]) <= 2100:
+            return None
+        try:
+            spelling.time(text)
+        except ValueError:
+            return None
+    return spelling
 
 
 def epoch_of(texts: Sequence[str], numbers: Sequence[float]) -> Epoch | None:

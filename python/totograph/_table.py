@@ -14,7 +14,7 @@ from typing import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from ._epoch import Epoch, epoch_of, is_clock_name, is_even
+from ._epoch import DateInDigits, Epoch, date_in_digits_of, epoch_of, is_clock_name, is_even
 from ._time_step import find_time_step
 
 _GAPS = {"", "na", "nan", "null", "none", "?"}
@@ -26,7 +26,7 @@ class Table:
     values: npt.NDArray[np.float64]  #: `[variates, steps]`, NaN where the file has none.
     times: tuple[datetime, ...]  #: Of the rows, ascending; empty where the file has none.
     notes: tuple[str, ...] = ()  #: Sentences on what was done with the rows of the file.
-    epoch: Epoch | None = None  #: How the file spells its times, where they are numbers.
+    spelling: Epoch | DateInDigits | None = None  #: Of the times in the file, where they are numbers.
 
     def levels(self) -> npt.NDArray[np.float64]:
         """What to take off the values of each variate before they become float32, `[variates, 1]`: their mean where float32
@@ -51,7 +51,7 @@ class Table:
         try:
             for i in range(steps):
                 time = step.later(self.times[-1], i + 1)
-                ahead.append(self.epoch.text(time) if self.epoch else str(time))
+                ahead.append(self.spelling.text(time) if self.spelling else str(time))
         except (OverflowError, ValueError):
             instead = f"forecast at most {len(ahead)} steps" if ahead else "leave out their column"
             raise ValueError(f"The time of step {len(ahead) + 1} of {steps} after {self.times[-1]} lies beyond the year "
@@ -89,31 +89,68 @@ def read_table(path: Path) -> Table:
     for number, row in enumerate(rows, 2):
         if len(row) != len(header):
             raise ValueError(f"'{path}': row {number} has {len(row)} fields, and the header has {len(header)}.")
+    if not _is_header(header, rows[0]):
+        raise ValueError(f"'{path}' has no header: its first row begins with '{header[0][:40]}'. Expected the names of the "
+                         "columns; write them in a row above it.")
+    given, renamed = _unique_names(header)
     columns: list[_Column] = []
     times: list[datetime | None] = []
     stamps: list[str] = []
-    for i, name in enumerate(header):
+    for i, name in enumerate(given):
         texts = [row[i] for row in rows]
         numbers = [_number(text) for text in texts]
         told = [one for one in numbers if one is not None]
         if len(told) == len(numbers):
+            _check_range(f"'{path}'", name, texts, told)
             if not all(math.isnan(one) for one in told):
-                columns.append(_Column(name, texts, told))
+                columns.append(_Column(name, texts, told, is_clock_name(name) or i == 0 and not header[0].strip()))
             continue
         found = _times_of(f"'{path}'", name, texts, numbers)
         if times:
             raise ValueError(f"'{path}': the column '{name}' has times, and an earlier one has them as well. Leave out one "
                              "of the two.")
         times, stamps = found, texts
-    columns, clock, notes = _without_epochs(columns, bool(times))
+    columns, clock, notes = _without_clocks(columns, bool(times))
     if clock is not None:
         times, stamps = clock.times(), clock.texts
+    notes = renamed + notes
     if not columns:
         raise ValueError(f"'{path}' has no column of numbers{' beside its times' if times else ''}.")
     names, values = tuple(one.name for one in columns), np.array([one.numbers for one in columns], np.float64)
     if not times:
         return Table(names, values, (), notes)
-    return _Rows(f"'{path}'", names, values, times, stamps).table(notes, clock.epoch if clock is not None else None)
+    return _Rows(f"'{path}'", names, values, times, stamps).table(notes, clock.spelling if clock is not None else None)
+
+
+def _check_range(file: str, name: str, texts: Sequence[str], numbers: Sequence[float]) -> None:
+    most = float(np.finfo(np.float32).max)
+    row = next((row for row, number in enumerate(numbers) if abs(number) > most), None)
+    if row is not None:
+        raise ValueError(f"{file}: '{texts[row][:40]}' in column '{name}', row {row + 2}, is beyond the range of a float, "
+                         "about 3.4e38. Leave the field blank where nothing was observed.")
+
+
+def _is_header(first: Sequence[str], second: Sequence[str]) -> bool:
+    """Whether a row has names; numbers are some where they count the columns, as in tables of pandas without others."""
+    is_text = any(_number(cell) is None and _time(cell) is None for cell in first)
+    counts = [cell.strip() for cell in first] == [str(i) for i in range(len(first))]
+    return is_text or counts or not first[0].strip() and bool(second[0].strip())
+
+
+def _unique_names(given: Sequence[str]) -> tuple[list[str], tuple[str, ...]]:
+    """Names, each once, and notes: one that is blank becomes `column_<number>`, one that was there before gets a number."""
+    names: list[str] = []
+    notes: list[str] = []
+    for i, name in enumerate(given):
+        new = name if name.strip() else f"column_{i + 1}"
+        number = 1
+        while new in names or new != name and new in given:
+            number += 1
+            new = f"{name if name.strip() else 'column'}_{number}"
+        if new != name and name.strip() and not notes:
+            notes.append(f"Several columns are called '{name}': repeated names get a number, as '{new}' did.")
+        names.append(new)
+    return names, tuple(notes)
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,32 +158,46 @@ class _Column:
     name: str
     texts: list[str]
     numbers: Sequence[float]  #: NaN at gaps.
+    may_be_clock: bool  #: Whether it is called like a clock, or is the first one and has no name.
 
     @cached_property
-    def epoch(self) -> Epoch | None:
-        return epoch_of(self.texts, self.numbers)
+    def spelling(self) -> Epoch | DateInDigits | None:
+        """How it spells times; None where it has others than times."""
+        epoch, dates = epoch_of(self.texts, self.numbers), date_in_digits_of(self.texts, self.numbers)
+        return dates if dates and (self.may_be_clock or epoch) else epoch
 
     def times(self) -> list[datetime | None]:
-        assert self.epoch is not None
-        return [None if math.isnan(number) else self.epoch.time(text) for text, number in zip(self.texts, self.numbers)]
+        assert self.spelling is not None
+        return [None if math.isnan(number) else self.spelling.time(text)
+                for text, number in zip(self.texts, self.numbers)]
 
     def is_constant(self) -> bool:
         return len({number for number in self.numbers if not math.isnan(number)}) == 1
 
+    def counts_rows(self) -> bool:
+        return self.numbers[0] in (0, 1) and all(b == a + 1 for a, b in zip(self.numbers, self.numbers[1:]))
 
-def _without_epochs(columns: list[_Column], has_times: bool) -> tuple[list[_Column], _Column | None, tuple[str, ...]]:
-    """The columns that are series, that of epoch times which is the clock, where there is no other, and notes."""
-    named = [one for one in columns if one.epoch and (is_clock_name(one.name) or one is columns[0] and not one.name)]
+
+def _without_clocks(columns: list[_Column], has_times: bool) -> tuple[list[_Column], _Column | None, tuple[str, ...]]:
+    """The columns that are series, that of times in numbers which is the clock, where there is no other, and notes."""
+    named = [one for one in columns if one.spelling and one.may_be_clock]
     clock = None
     if not has_times:
-        others = [one for one in columns if one.epoch and is_even(one.numbers) and len(columns) > 1]
+        others = [one for one in columns if one.spelling and is_even(one.numbers) and len(columns) > 1]
         clock = next((one for one in (*named, *others) if not one.is_constant()), None)
-    notes = [] if clock is None else [f"Column '{clock.name}' holds epoch times: it is taken as the clock."]
+    notes = []
+    if clock is not None:
+        held = "epoch times" if isinstance(clock.spelling, Epoch) else "dates"
+        notes.append(f"Column '{clock.name}' holds {held}: it is taken as the clock.")
     further = [one for one in named if one is not clock and (has_times or clock or one.is_constant())]
     for one in further:
         notes.append(f"Column '{one.name}' " + ("holds further times" if has_times or clock else
                                                 "has one time in all rows") + " and is left out.")
-    return [one for one in columns if one is not clock and one not in further], clock, tuple(notes)
+    # The index of a table in pandas.
+    counters = [one for one in columns if one.may_be_clock and not is_clock_name(one.name) and one.counts_rows()]
+    notes += [f"Column '{one.name}' without a name counts the rows and is left out." for one in counters]
+    left_out = (clock, *further, *counters)
+    return [one for one in columns if one not in left_out], clock, tuple(notes)
 
 
 def _times_of(file: str, name: str, texts: Sequence[str], numbers: Sequence[float | None]) -> list[datetime | None]:
@@ -188,7 +239,7 @@ class _Rows:
             self._times = {row: time if time.tzinfo is not None else time.replace(tzinfo=timezone.utc)
                            for row, time in self._times.items()}
 
-    def table(self, notes: tuple[str, ...], epoch: Epoch | None) -> Table:
+    def table(self, notes: tuple[str, ...], spelling: Epoch | DateInDigits | None) -> Table:
         rows = self._without_repeated(self._sorted())
         times = [self._times[row] for row in rows]
         values = self._values[:, rows]
@@ -198,7 +249,7 @@ class _Rows:
             filled = np.full((len(values), len(rows) + sum(missing)), np.nan)
             filled[:, places] = values
             values, times = filled, self._filled(times, missing)
-        return Table(self._names, values, tuple(times), notes + tuple(self._notes), epoch)
+        return Table(self._names, values, tuple(times), notes + tuple(self._notes), spelling)
 
     def _filled(self, times: Sequence[datetime], missing: Sequence[int]) -> list[datetime]:
         step = find_time_step(times)
