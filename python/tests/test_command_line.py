@@ -329,6 +329,27 @@ def test_what_the_command_line_cannot_do_ends_in_a_sentence(tmp_path, capfd):
         f"totograph: The file '{tmp_path / 'none.csv'}' cannot be opened: No such file or directory.\n")
 
 
+def test_the_output_is_no_input_and_has_the_encoding_of_tables(tmp_path, capfd):
+    text = "w\u00e4rme\n1\n2\n"
+    file = tmp_path / "data.csv"
+    (tmp_path / "link.csv").symlink_to(file)
+    for output in (file, tmp_path / "link.csv"):
+        status, _, said = forecast_file(tmp_path, capfd, text, "-o", str(output))
+        assert status == 1 and f"cannot be '{output}', for that is the file to forecast." in said
+        assert file.read_text(encoding="utf-8") == text
+    output = tmp_path / "made.csv"
+    command = [sys.executable, "-m", "totograph", "forecast", file, "--checkpoint", CHECKPOINT, "--package", PACKAGE,
+               "--horizon", "1"]
+    plain = {**os.environ, "LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+    assert subprocess.run([*command, "-o", output], env=plain).returncode == 0
+    assert "2,w\u00e4rme," in output.read_text(encoding="utf-8")
+    assert subprocess.run(command, env=plain, capture_output=True).stdout == output.read_bytes()
+    if Path("/dev/full").exists():
+        with open("/dev/full", "w") as full:
+            made = subprocess.run(command, env=plain, stdout=full, stderr=subprocess.PIPE, text=True)
+        assert (made.returncode, made.stderr) == (1, "totograph: The output cannot be written: No space left on device.\n")
+
+
 def test_the_page_runs(tmp_path, monkeypatch):
     root = Path(__file__).parents[2]
     (tmp_path / "examples").symlink_to(root / "examples")

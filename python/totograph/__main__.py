@@ -32,6 +32,8 @@ def _arguments() -> argparse.ArgumentParser:
 def _sentence(error: Exception) -> str:
     if isinstance(error, OSError) and error.filename is not None:
         return f"The file '{error.filename}' cannot be opened: {error.strerror}."
+    if isinstance(error, OSError) and error.strerror:  # of an open file, which it does not name
+        return f"The output cannot be written: {error.strerror}."
     return str(error) or "There is not enough memory for this."  # of which Python says nothing
 
 
@@ -49,6 +51,9 @@ def main(arguments: list[str] | None = None) -> int:
         if not 0 <= given.threads < 2**31:
             raise ValueError(f"The number of threads (--threads) cannot be {given.threads}; expected 0, for all processors, "
                              f"to {2**31 - 1}.")
+        if given.output and given.output.exists() and given.output.samefile(given.file):
+            raise ValueError(f"The output (--output) cannot be '{given.output}', for that is the file to forecast. Name "
+                             "another one.")
         table = read_table(given.file)
         for note in table.notes:
             print(f"totograph: {note}", file=sys.stderr, flush=True)
@@ -57,7 +62,8 @@ def main(arguments: list[str] | None = None) -> int:
         series = table.values - levels
         made = model.forecast(series, given.horizon, given.quantiles, seed=given.seed, extend=True)
         quantiles, times = made.quantiles + levels, table.times_ahead(given.horizon)
-        with given.output.open("w", newline="") if given.output else open(1, "w", newline="", closefd=False) as file:
+        where = given.output if given.output else 1
+        with open(where, "w", newline="", encoding="utf-8", closefd=bool(given.output)) as file:  # as tables are read
             writer = csv.writer(file)
             writer.writerow(["time", "variate", *(f"{level:g}" for level in given.quantiles)])
             for step, time in enumerate(times):
