@@ -120,7 +120,9 @@ public:
     [[nodiscard]] std::int64_t epoch_unit() const { return clock_.epoch_unit; }
 
     /// The instant `count` rows after the last one, for rows that are whole months apart.
-    [[nodiscard]] std::int64_t months_later(std::int64_t count) const { return step_.later(anchor_, count); }
+    [[nodiscard]] std::int64_t months_later(std::int64_t count) const {
+        return step_.later(anchor_, count) * step_.unit;
+    }
 
 private:
     Timeline(std::vector<std::string> stamps, totograph::io::Clock clock)

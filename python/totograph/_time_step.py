@@ -12,7 +12,7 @@ from typing import Sequence
 
 _DAY, _HOUR = timedelta(days=1), timedelta(hours=1)
 _MIDNIGHT = time()
-_FIRST_WORKDAY, _LAST_WORKDAY = 0, -1  # in place of a day of the month
+_FIRST_WORKDAY, _LAST_WORKDAY = 0, -1  # in place of a day of the month; -2 is the day before the last one, and so on
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,8 @@ class Interval:
 
 @dataclass(frozen=True)
 class Months:
-    """Rows that are whole months apart: on a day of the month, or the last of a month that lacks it, or on a workday."""
+    """Rows that are whole months apart: on a day of the month, or the last of a month that lacks it, or so many days before
+    the last, or on a workday."""
 
     count: int
     day: int
@@ -51,6 +52,8 @@ class Months:
         first, last = date(year, month + 1, 1), monthrange(year, month + 1)[1]
         if self.day > 0:
             day = first.replace(day=min(self.day, last))
+        elif self.day < _LAST_WORKDAY:
+            day = first.replace(day=max(last + 1 + self.day, 1))
         else:
             step = -_DAY if self.day == _LAST_WORKDAY else _DAY
             day = first.replace(day=last) if self.day == _LAST_WORKDAY else first
@@ -136,12 +139,15 @@ def _on_clock(one: datetime, zone: tzinfo | None, time_of_day: timedelta) -> dat
 
 
 def _day_of_month(dates: Sequence[date]) -> int | None:
-    """The day of the month, or the workday, that all dates are."""
+    """The day of the month, counted from its beginning or its end, or the workday, that all dates are."""
     days = [one.day for one in dates]
     last = [monthrange(one.year, one.month)[1] for one in dates]
     largest = max(days)
     if all(day == min(largest, most) for day, most in zip(days, last)):
         return 31 if days == last and min(days) != largest else largest
+    left = {most - day for day, most in zip(days, last)}
+    if len(dates) >= 3 and len(left) == 1:  # as where a zone's last days are told on another clock
+        return -1 - left.pop()
     is_early = all(day <= 5 for day in days)
     is_late = all(day + 5 > most for day, most in zip(days, last))
     if len(dates) < 3 or is_early == is_late or any(one.weekday() > 4 for one in dates):

@@ -73,6 +73,8 @@ TEST_CASE("rows of whole months") {
     const TimeAxis axis = time_axis(monthly, 0, 11, 3, 5);
     CHECK(labels_of(axis) == Labels{"2026", "Apr", "Jul", "Oct"});
     CHECK(axis.caption == "one step is 1 month");
+    const Timeline epochs({"1761955200", "1764547200", "1767225600"});
+    CHECK(labels_of(time_axis(epochs, 0, 11, 3, 5)) == Labels{"2026", "Apr", "Jul", "Oct"});
     const Timeline yearly({"2020-07-01", "2021-07-01"});
     CHECK(labels_of(time_axis(yearly, 0, 3, 2, 6)) == Labels{"2020", "2021", "2022", "2023"});
     CHECK(time_axis(yearly, 0, 3, 2, 6).caption == "one step is 1 year");

@@ -8,6 +8,8 @@
 
 #include <doctest/doctest.h>
 
+#include "../../examples/intake/season.hpp"
+
 using namespace examples;
 using Stamps = std::vector<std::string>;
 
@@ -106,6 +108,14 @@ TEST_CASE("whole numbers continue, epoch times are known as such") {
     CHECK(seconds.epoch_unit() == 1'000'000'000);
     CHECK(Timeline(Stamps{"1763690000000", "1763690060000"}).epoch_unit() == 1'000'000);
     CHECK(Timeline(Stamps{"1763690000000000000", "1763690060000000000"}).epoch_unit() == 1);
+}
+
+TEST_CASE("epoch times of months are months") {
+    const Timeline months(Stamps{"1672531200", "1675209600", "1677628800", "1680307200"});
+    CHECK(months.kind() == Timeline::Kind::months);
+    CHECK(months.stamp(5) == "1685577600");
+    CHECK(months.months_later(1) == 1'682'899'200'000'000'000);
+    CHECK(season_of(months) == 12);
 }
 
 TEST_CASE("what cannot be continued says so") {

@@ -91,6 +91,22 @@ TEST_CASE("time step: whole months, on the same or the last day") {
     CHECK(later({"2024-Q3", "2024-Q4"}, 2) == "2025-Q2");
 }
 
+TEST_CASE("time step: months of epoch times") {
+    // The first days of January to April 2023, in seconds and in thousandths; and those of every year, with decimals.
+    const Stamps seconds = {"1672531200", "1675209600", "1677628800", "1680307200"};
+    CHECK(step_of(seconds).kind == Kind::months);
+    CHECK(later(seconds, 1) == "1682899200");
+    CHECK(later(seconds, 9) == "1704067200");  // 2024-01-01
+    CHECK(later({"1672531200000", "1675209600000", "1680307200000"}, -1) == "1677628800000");
+    CHECK(later({"1577836800.5", "1609459200.5", "1640995200.5"}, 2) == "1704067200.5");
+    CHECK(step_of(seconds).reaches(1'680'307'200, 2700));
+    CHECK_FALSE(step_of(seconds).reaches(1'680'307'200, 2800));
+    // Days, one that is as far from the next as a month is long, and counters that are no times.
+    CHECK(step_of({"1672531200", "1672617600", "1672704000", "1675382400"}).length == 86'400);
+    CHECK(step_of({"16725312", "16752096", "16776288", "16803072"}).kind == Kind::even);
+    CHECK(step_of({"1000000000000", "1672531200"}).kind == Kind::uneven);
+}
+
 TEST_CASE("time step: what lies beyond the nanoseconds is not reached") {
     constexpr std::int64_t in_2020 = 1'577'836'800'000'000'000;
     const TimeStep years{Kind::months, 12, {}};
@@ -117,6 +133,12 @@ TEST_CASE("time step: months although daylight saving moves the clock") {
     CHECK(later(summer_last, 1) == "2024-05-31T00:00:00+02:00");
     CHECK(step_of({"2024-01-31T23:00:00Z", "2024-02-29T23:00:00Z", "2024-03-31T22:00:00Z"}).kind == Kind::months);
     CHECK(step_of({"2024-01-01T00:00:00Z", "2024-02-01T00:00:00Z", "2024-03-01T03:00:00Z"}).kind != Kind::months);
+    // The last days there, which begin on the days before them elsewhere.
+    const Stamps last_days = {"2024-01-30T23:00:00Z", "2024-02-28T23:00:00Z", "2024-03-30T23:00:00Z"};
+    CHECK(later(last_days, 1) == "2024-04-29T23:00:00Z");
+    CHECK(later(last_days, 11) == "2025-02-27T23:00:00Z");
+    CHECK(later({"2023-09-29T22:00:00Z", "2023-12-30T23:00:00Z", "2024-03-30T23:00:00Z"}, 1) == "2024-06-29T23:00:00Z");
+    CHECK(step_of({"2024-01-30", "2024-02-28"}).kind == Kind::even);  // two tell of no rule
 }
 
 TEST_CASE("time step: the first and the last workdays of months") {

@@ -14,6 +14,7 @@ namespace totograph::io {
 struct MonthRule {
     enum class Day {
         fixed,          ///< `day`, or the last one of a month that lacks it.
+        before_last,    ///< `day` days before the last one, as where a zone's last days are told on another clock.
         first_workday,  ///< The first day from Monday to Friday; a holiday may delay it.
         last_workday    ///< The last one; a holiday may come before it.
     };
@@ -51,7 +52,8 @@ inline unsigned last_day_of(const std::chrono::year_month_day& date) {
 struct MonthDays {
     unsigned smallest = 31;
     unsigned largest = 0;
-    bool are_last = true;      // of their months
+    unsigned least_left = 31;  // days of their months behind them
+    unsigned most_left = 0;
     bool are_workdays = true;  // from Monday to Friday
     bool are_early = true;     // within the first five days of their months
     bool are_late = true;      // within the last five
@@ -62,8 +64,13 @@ struct MonthDays {
 }  // namespace detail
 
 /// The rule that rows follow which come once in a month, or in several, in the order of time: the same day, the last
-/// day, or (of three rows and more) the first or the last workday. Nothing where there is none.
+/// day, or (of three rows and more) so many days before it, or the first or the last workday. Nothing where there is
+/// none.
 std::optional<MonthRule> find_month_rule(const std::vector<std::int64_t>& instants, std::int64_t offset_seconds);
+
+/// Times of `unit` nanoseconds in nanoseconds; nothing where `unit` is 0, as of a counter, or one of them lies beyond
+/// the years that these count.
+std::optional<std::vector<std::int64_t>> instants_of(const std::vector<std::int64_t>& times, std::int64_t unit);
 
 }  // namespace totograph::io
 

@@ -19,6 +19,7 @@ struct TimeStep {
     Kind kind = Kind::uneven;
     std::int64_t length = 0;  ///< As `Clock::times` count, or whole months; 0 for `uneven`.
     MonthRule months{};       ///< Where in its month a row stands; for `months` only.
+    std::int64_t unit = 1;    ///< Nanoseconds in one count of the times, more than 1 of epoch times; for `months` only.
     /// Where times are rounded, so that a step is `length` or this much beside it by turns (33 and 34 ms at 30 a
     /// second), how many of these a step is longer than `length` on average, from -1 to 1; 0 where none is.
     double turns_a_step = 0;
@@ -30,24 +31,31 @@ struct TimeStep {
     /// The time of the row `count` steps after that of `time`.
     [[nodiscard]] std::int64_t later(std::int64_t time, std::int64_t count) const {
         if (kind == Kind::months) {
-            return months.later(time, count * length);
+            return months.later(time * unit, count * length) / unit;
         }
         const auto turns = static_cast<std::int64_t>(std::floor(static_cast<double>(count) * turns_a_step + 0.5));
         return time + count * length + turns * turn;
     }
 
+    /// The number of a time's month, counted through the years; of `months`.
+    [[nodiscard]] std::int64_t month_of(std::int64_t time) const { return months.month_of(time * unit); }
+
     /// Whether `later` can be counted. Nanoseconds end in the year 2262.
     [[nodiscard]] bool reaches(std::int64_t time, std::int64_t count) const {
         constexpr std::int64_t most = 9'000'000'000'000'000'000;
         constexpr std::int64_t longest_month = 31 * seconds_per_day * nanoseconds_per_second;
-        const std::int64_t interval = kind == Kind::months ? longest_month : 1;
+        const bool is_calendar = kind == Kind::months;
+        const std::int64_t interval = is_calendar ? longest_month : 1;
+        std::int64_t begin = 0;
         std::int64_t steps = 0;
         std::int64_t distance = 0;
         std::int64_t sum = 0;
         std::int64_t longest = 0;
-        const bool is_lost =
-            __builtin_add_overflow(length, turn, &longest) || __builtin_mul_overflow(count, longest, &steps) ||
-            __builtin_mul_overflow(steps, interval, &distance) || __builtin_add_overflow(time, distance, &sum);
+        const bool is_lost = __builtin_add_overflow(length, turn, &longest) ||
+                             __builtin_mul_overflow(count, longest, &steps) ||
+                             __builtin_mul_overflow(steps, interval, &distance) ||
+                             __builtin_mul_overflow(time, is_calendar ? unit : 1, &begin) ||
+                             __builtin_add_overflow(begin, distance, &sum);
         return !is_lost && sum >= -most && sum <= most;
     }
 };
@@ -61,6 +69,9 @@ void find_turns(TimeStep& step, const std::vector<std::int64_t>& times, std::spa
 
 /// The months between neighbours where all are whole multiples of the shortest interval apart; else 0.
 std::int64_t month_step(const std::vector<std::int64_t>& instants, const MonthRule& rule);
+
+/// The step of instants, or of epoch times, that are whole months apart; `uneven` where they are not.
+TimeStep step_of_months(const Clock& clock);
 
 }  // namespace detail
 

@@ -47,6 +47,10 @@ TOTOGRAPH_INLINE std::chrono::sys_days MonthRule::day_in(std::chrono::year_month
         const std::chrono::day last_day = year_month_day(last).day();
         return sys_days(target / std::min(std::chrono::day(day), last_day));
     }
+    if (kind == Day::before_last) {
+        const auto most = static_cast<unsigned>(year_month_day(last).day()) - 1;
+        return last - days(std::min(day, most));
+    }
     const days step(kind == Day::first_workday ? 1 : -1);
     sys_days date = kind == Day::first_workday ? sys_days(target / 1) : last;
     while (weekday(date) == Saturday || weekday(date) == Sunday) {
@@ -62,7 +66,8 @@ TOTOGRAPH_INLINE void MonthDays::add(const std::chrono::year_month_day& date) {
     const std::chrono::weekday weekday(date);
     smallest = std::min(smallest, day);
     largest = std::max(largest, day);
-    are_last = are_last && day == last_day_of(date);
+    least_left = std::min(least_left, last_day_of(date) - day);
+    most_left = std::max(most_left, last_day_of(date) - day);
     are_workdays = are_workdays && weekday != std::chrono::Saturday && weekday != std::chrono::Sunday;
     are_early = are_early && day <= 5;
     are_late = are_late && day + 5 > last_day_of(date);
@@ -90,8 +95,14 @@ TOTOGRAPH_INLINE std::optional<MonthRule> find_month_rule(const std::vector<std:
     const bool is_same_day = std::all_of(dates.begin(), dates.end(), [&](const std::chrono::year_month_day& date) {
         return static_cast<unsigned>(date.day()) == std::min(days.largest, detail::last_day_of(date));
     });
-    if (days.smallest == days.largest || is_same_day || days.are_last) {
-        rule.day = days.are_last && days.smallest != days.largest ? 31 : days.largest;
+    const bool are_last = days.most_left == 0;
+    if (days.smallest == days.largest || is_same_day || are_last) {
+        rule.day = are_last && days.smallest != days.largest ? 31 : days.largest;
+        return rule;
+    }
+    if (instants.size() >= 3 && days.least_left == days.most_left) {
+        rule.kind = MonthRule::Day::before_last;
+        rule.day = days.most_left;
         return rule;
     }
     if (instants.size() < 3 || !days.are_workdays || days.are_early == days.are_late) {
@@ -99,6 +110,21 @@ TOTOGRAPH_INLINE std::optional<MonthRule> find_month_rule(const std::vector<std:
     }
     rule.kind = days.are_early ? MonthRule::Day::first_workday : MonthRule::Day::last_workday;
     return rule;
+}
+
+TOTOGRAPH_INLINE std::optional<std::vector<std::int64_t>> instants_of(const std::vector<std::int64_t>& times,
+                                                                      std::int64_t unit) {
+    constexpr std::int64_t most = 9'000'000'000'000'000'000;
+    std::vector<std::int64_t> instants;
+    instants.reserve(times.size());
+    for (const std::int64_t time : times) {
+        std::int64_t instant = 0;
+        if (unit == 0 || __builtin_mul_overflow(time, unit, &instant) || instant > most || instant < -most) {
+            return std::nullopt;
+        }
+        instants.push_back(instant);
+    }
+    return instants;
 }
 
 }  // namespace totograph::io

@@ -29,6 +29,21 @@ TOTOGRAPH_INLINE std::int64_t month_step(const std::vector<std::int64_t>& instan
     return is_even ? shortest : 0;
 }
 
+TOTOGRAPH_INLINE TimeStep step_of_months(const Clock& clock) {
+    const std::int64_t unit = clock.kind == Clock::Kind::instants ? 1 : clock.epoch_unit;
+    const std::optional<std::vector<std::int64_t>> instants = instants_of(clock.times, unit);
+    if (!instants) {
+        return {};
+    }
+    const std::int64_t offset = clock.kind == Clock::Kind::instants ? clock.style.offset_seconds : 0;
+    if (const std::optional<MonthRule> rule = find_month_rule(*instants, offset)) {
+        if (const std::int64_t months = month_step(*instants, *rule)) {
+            return {.kind = TimeStep::Kind::months, .length = months, .months = *rule, .unit = unit};
+        }
+    }
+    return {};
+}
+
 TOTOGRAPH_INLINE void find_turns(TimeStep& step, const std::vector<std::int64_t>& times,
                                  std::span<const std::int64_t> alike) {
     const std::int64_t turn = alike.back() - alike.front();
@@ -67,12 +82,8 @@ TOTOGRAPH_INLINE TimeStep find_time_step(const Clock& clock) {
     if (!clock.is_known() || clock.times.size() < 2) {
         return {};
     }
-    if (clock.kind == Clock::Kind::instants) {
-        if (const std::optional<MonthRule> rule = find_month_rule(clock.times, clock.style.offset_seconds)) {
-            if (const std::int64_t months = detail::month_step(clock.times, *rule)) {
-                return {TimeStep::Kind::months, months, *rule};
-            }
-        }
+    if (TimeStep months = detail::step_of_months(clock); months.kind == TimeStep::Kind::months) {
+        return months;
     }
     std::vector<std::int64_t> differences;
     differences.reserve(clock.times.size() - 1);
