@@ -15,6 +15,7 @@
 #include <totograph/io/csv/decimal.hpp>
 #include <totograph/io/time/clock.hpp>
 #include <totograph/io/time/month_step.hpp>
+#include <totograph/io/time/time_step.hpp>
 #include <totograph/io/time/timestamp.hpp>
 
 #include "../intake/timeline.hpp"
@@ -86,6 +87,9 @@ public:
         if (std::optional<std::string> workdays = workdays_later(steps)) {
             return *std::move(workdays);
         }
+        if (const totograph::io::TimeStep step = rounded_step(); step.turn != 0 && step.reaches(*last_, steps)) {
+            return clock().text(step.later(*last_, steps));
+        }
         const double usual = interval(3);
         const double ahead = usual * static_cast<double>(steps);
         std::int64_t value = 0;
@@ -133,17 +137,29 @@ private:
         return clock;
     }
 
+    /// The step of the last lines where it is rounded, such as 33 and 34 ms by turns; its `turn` is 0 where it is not.
+    [[nodiscard]] totograph::io::TimeStep rounded_step() const {
+        totograph::io::Clock counts;
+        counts.kind = totograph::io::Clock::Kind::numbers;
+        counts.times = recent_;
+        return totograph::io::find_time_step(counts);
+    }
+
+    /// Nanoseconds in one count of a time; 0 of a counter.
+    [[nodiscard]] std::int64_t unit() const { return style_ ? 1 : totograph::io::epoch_unit_of(*last_, decimals_); }
+
     /// So many steps after the last line, where the last lines are whole months apart.
     [[nodiscard]] std::optional<std::string> months_later(std::int64_t steps) const {
-        if (!style_ || recent_.size() < 3) {
+        if (recent_.size() < 3) {
             return std::nullopt;
         }
+        const std::optional<std::vector<std::int64_t>> instants = totograph::io::instants_of(recent_, unit());
         const std::optional<totograph::io::MonthStep> step =
-            totograph::io::find_month_step(recent_, style_->offset_seconds);
+            instants ? totograph::io::find_month_step(*instants, style_ ? style_->offset_seconds : 0) : std::nullopt;
         if (!step) {
             return std::nullopt;
         }
-        return step->reaches(steps) ? clock().text(step->later(steps)) : unnamed(steps);
+        return step->reaches(steps) ? clock().text(step->later(steps) / unit()) : unnamed(steps);
     }
 
     /// So many steps after the last line, where the last lines are days, and all of them workdays.
@@ -151,10 +167,9 @@ private:
         if (!as_is_ || !last_) {
             return std::nullopt;
         }
-        const std::int64_t unit = style_ ? 1 : totograph::io::epoch_unit_of(*last_, decimals_);
         const double day = interval(3);
         const std::optional<double> since_monday =
-            since_monday_of_workdays(recent_, day, unit, style_ ? style_->offset_seconds : 0);
+            since_monday_of_workdays(recent_, day, unit(), style_ ? style_->offset_seconds : 0);
         if (!since_monday) {
             return std::nullopt;
         }
@@ -304,7 +319,12 @@ private:
         Tick tick;
         if (last_) {
             const double gap = distance(*last_, now);
-            if (const double usual = interval(3); usual > 0) {
+            if (double usual = interval(3); usual > 0) {
+                constexpr double few = 10;  // in which a step that is rounded drifts by less than one
+                if (gap > few * usual) {
+                    const totograph::io::TimeStep step = rounded_step();
+                    usual = step.turn != 0 ? step.mean() : usual;
+                }
                 tick.skipped = static_cast<std::int64_t>(std::min(std::round(gap / usual), 1e15)) - 1;
                 tick.skipped = std::max<std::int64_t>(tick.skipped, 0);
             }

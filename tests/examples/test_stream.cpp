@@ -269,6 +269,22 @@ TEST_CASE("lines of every month go on by months") {
     // Nothing has a name beyond the years that nanoseconds count.
     CHECK(behind({"2020-01-01", "2020-02-01", "2020-03-01", "2020-04-01"}, 2900) == "+2900");
     CHECK(behind({"2020-01-01", "2020-02-01", "2020-03-01", "2020-04-01"}, 2790) == "+2790");
+    // Epoch times of the first days of months are as well.
+    CHECK(behind({"1672531200", "1675209600", "1677628800", "1680307200"}, 3) == "1688169600");
+    CHECK(behind({"1672531200000", "1675209600000", "1677628800000", "1680307200000"}, 9) == "1704067200000");
+    CHECK(behind({"16725312", "16752096", "16776288", "16803072"}, 1) == "16829856");
+}
+
+TEST_CASE("a step that is rounded does not drift") {
+    StreamClock clock;
+    const auto time_of = [](std::int64_t frame) { return std::to_string(1'763'690'400'000 + (200 * frame + 3) / 6); };
+    for (std::int64_t frame = 0; frame < 100; ++frame) {  // 30 a second, in milliseconds
+        CHECK(clock.advance(time_of(frame)).skipped == 0);
+    }
+    CHECK(clock.later(2) == time_of(101));
+    const std::int64_t ahead = std::stoll(clock.later(300)) - std::stoll(time_of(399));
+    CHECK(std::abs(ahead) <= 13);  // the 23 steps that it knows tell a step to a 23rd of 1 ms
+    CHECK(clock.advance(time_of(100 + 90)).skipped == 90);
 }
 
 TEST_CASE("a line that is late, held or unreadable does not change how times to come are written") {
