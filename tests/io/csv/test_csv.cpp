@@ -207,6 +207,10 @@ TEST_CASE("csv: rows that are too long are refused by line, short ones are gaps"
     // R names no column of row names.
     CHECK(parse("a b\nx 1 2\ny 3 4\n", separated_by(' ')).columns.at(1) == Values{2, 4});
     refuses("a b\nx 1 2\ny 3\n", {"Line 2", "has 3 fields"}, separated_by(' '));
+    // The comma of a date makes no name of a row.
+    refuses("date,load\nJan 5, 2024,1\nJan 6, 2024,2\n", {"Line 2", "has 3 fields, but the header has 2"});
+    CHECK(parse("date,load\n\"Jan 5, 2024\",1\n\"Jan 6, 2024\",2\n").clock.times.size() == 2);
+    CHECK(parse("a,b\nJan 5,1,2\nJan 6,3,4\n").names.size() == 2);
 }
 
 TEST_CASE("csv: a record has a million fields at most") {

@@ -12,6 +12,7 @@
 #include <totograph/io/csv/options.hpp>
 #include <totograph/io/csv/profile.hpp>
 #include <totograph/io/csv/records.hpp>
+#include <totograph/io/text.hpp>
 
 namespace totograph::io::detail {
 
@@ -72,8 +73,12 @@ public:
 private:
     void read_header(std::optional<bool> has_header, const GapWords& gaps);
 
-    static bool is_row_name(const CsvField& field, const GapWords& gaps) {
-        return field.is_quoted || kind_of_cell(field.text, gaps) == CellKind::text;
+    /// Whether a record begins with the name of a row, and not with a date that a separator parts ("Jan 5, 2024").
+    static bool has_row_name(const Record& record, char separator, const GapWords& gaps) {
+        const CsvField& first = record.front();
+        const auto kind = [&](const std::string& text) { return kind_of_cell(without_blanks(text), gaps); };
+        return first.is_quoted || (kind(first.text) == CellKind::text &&
+                                   kind(first.text + separator + " " + record[1].text) != CellKind::time);
     }
 
     /// The names of a file without a header: those of the comment before it, where there are as many.

@@ -55,7 +55,7 @@ TOTOGRAPH_INLINE void CsvSource::read_header(std::optional<bool> has_header, con
         // R writes no name for the names of rows, which it puts in quotes.
         Record third;
         const std::size_t width = first.size() + 1;
-        const bool has_row_names = second.size() == width && is_row_name(second.front(), gaps) &&
+        const bool has_row_names = second.size() == width && has_row_name(second, layout_.separator, gaps) &&
                                    !second.back().text.empty() && (!records.next(third) || third.size() == width);
         if (has_row_names) {
             given.insert(given.begin(), "");
