@@ -37,8 +37,10 @@ inline double decimal_or_nan(std::string_view text) {
 /// Where a forecast's file, as `forecast_csv` writes it, has what is scored.
 class LastForecastColumns {
 public:
-    LastForecastColumns(const std::vector<totograph::io::CsvField>& header, const std::string& name) {
-        for (std::size_t i = 0; i < header.size(); ++i) {
+    /// @param clock  the column of times in the table that has come; empty without
+    LastForecastColumns(const std::vector<totograph::io::CsvField>& header, const std::string& name,
+                        const std::string& clock) {
+        for (std::size_t i = 2; i < header.size(); ++i) {
             const std::string& heading = header[i].text;
             if (heading == "unit") {
                 unit_ = i;
@@ -54,7 +56,7 @@ public:
         if (header.size() < 3 || header[1].text != "series" || !centre_) {
             fail(name, "it has no columns 'series' and 'median' or 'mean'");
         }
-        if (header[0].text == "step") {
+        if (header[0].text == "step" && clock != "step") {
             fail(name, "it counts steps and has no timestamps, so that nobody can tell which rows came");
         }
     }
@@ -177,7 +179,7 @@ inline std::string score_last(std::string_view text, const std::string& name, co
         detail::LastForecastColumns::fail(name, "it is empty");
     }
     const std::size_t width = record.size();
-    const detail::LastForecastColumns columns(record, name);
+    const detail::LastForecastColumns columns(record, name, table.timestamp_name);
     const auto rows = detail::rows_by_time(table);
     constexpr std::size_t all = std::numeric_limits<std::size_t>::max();
     totograph::serve::OnlineAccuracy accuracy({.groups = all, .waiting = all, .window = all});

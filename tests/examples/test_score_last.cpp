@@ -107,6 +107,13 @@ TEST_CASE("what no forecast wrote, and what has no times, cannot be scored") {
     refused("time,cpu\n10:00,3\n", "no columns 'series' and 'median' or 'mean'");
     refused("step,series,median\n1,cpu,3\n", "no timestamps");
     refused("time,series,median\n10:00,cpu\n", "line 2 has 2 fields, not 3");
+    // The clock of a file may be called so, or like something else that a forecast has.
+    for (const std::string name : {"step", "unit", "mean"}) {
+        totograph::io::Table named = table();
+        named.timestamp_name = name;
+        CHECK(score_last(name + ",series,median\n13:00,cpu,42\n", "last.csv", named) ==
+              "cpu: 1 of 1 step came, MAE 2, RMSE 2, bias 2\n");
+    }
 }
 
 TEST_CASE("steps are matched by what the clock of the file counts") {
