@@ -282,6 +282,23 @@ def test_sktime_forecaster_takes_what_is_known_beyond_the_history(toto1):
             np.testing.assert_array_equal(forecaster.predict(fh=fh, X=longer).to_numpy(), known)
 
 
+def test_sktime_forecaster_finds_what_is_known_by_its_name_and_time(toto1):
+    y = sktime_data(60)
+    from totograph.sktime import TotographForecaster
+
+    X = (sktime_data(90, "price") * 3 + 1).to_frame()
+    X["rain"] = np.cos(np.arange(90, dtype=np.float32))
+    fh = range(1, 21)
+    forecaster = TotographForecaster(toto1).fit(y, X=X[:60])
+    expected = forecaster.predict(fh=fh, X=X[60:]).to_numpy()
+    np.testing.assert_array_equal(forecaster.predict(fh=fh, X=X[60:][["rain", "price"]]).to_numpy(), expected)
+    with pytest.raises(ValueError, match=r"has the columns \['price'\]; expected .* lacks \['rain'\]"):
+        forecaster.predict(fh=fh, X=X[60:][["price"]])
+    with pytest.raises(ValueError, match="expected all 20 steps after the history"):
+        forecaster.predict(fh=fh, X=X[60:].drop(X.index[63]))
+    np.testing.assert_array_equal(forecaster.predict(fh=[1, 20], X=X[60:80]).to_numpy(), expected[[0, 19]])
+
+
 def test_sktime_forecaster_gives_the_interval_that_sktime_asks_for_by_itself(toto2):
     y = sktime_data(100)
     from totograph.sktime import TotographForecaster

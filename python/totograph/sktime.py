@@ -82,10 +82,18 @@ class TotographForecaster(BaseForecaster):
         horizon = int(steps.max()) + 1
         future = None
         if X is not None and self._exogenous:
-            future = X.loc[X.index > self._history.index[-1]].iloc[:horizon].to_numpy(np.float32).T
-            if future.shape[1] < horizon:
-                raise ValueError(f"X is known for {future.shape[1]} steps after the history; expected {horizon}, up to the "
+            names = self._history.columns[-self._exogenous :]
+            if missing := [name for name in names if name not in X.columns]:
+                raise ValueError(f"X has the columns {list(X.columns)}; expected those of the history, of which it lacks "
+                                 f"{missing}.")
+            known = X.loc[X.index > self._history.index[-1], names]  # which may come in another order
+            if len(known) < horizon:
+                raise ValueError(f"X is known for {len(known)} steps after the history; expected {horizon}, up to the "
                                  "last step that is forecast.")
+            if not known.index[steps].equals(self._index(fh)):
+                raise ValueError(f"X is known at {list(known.index[:horizon])}; expected all {horizon} steps after the "
+                                 "history, up to the last one that is forecast.")
+            future = known.iloc[:horizon].to_numpy(np.float32).T
         made = self.model.forecast(self._history, horizon, alpha, future=future, seed=self.seed, extend=True,
                                    samples=None if self.model.levels else self.samples)
         return made, steps
