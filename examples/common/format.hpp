@@ -73,7 +73,8 @@ inline std::string short_number(double value, int digits = 4) {
 }
 
 /// `value` for a file, in 5 significant digits, and more where so many tell little of it beside others that differ by
-/// `spread`: three of the spread. Whole digits are never left out up to 1e15. Empty for NaN and infinity.
+/// `spread`: three of the spread, and all where nothing is apart, as near 1e16, where doubles lie 2 apart. Whole digits
+/// are never left out up to 1e15. Empty for NaN and infinity.
 inline std::string number_beside(double value, double spread) {
     if (!std::isfinite(value)) {
         return "";
@@ -81,9 +82,11 @@ inline std::string number_beside(double value, double spread) {
     if (value == 0) {
         return "0";
     }
+    if (spread == 0) {
+        return exact_number(value);
+    }
     const auto exponent = [](double number) { return static_cast<int>(std::floor(std::log10(std::abs(number)))); };
-    const bool has_spread = spread != 0 && std::isfinite(spread);
-    const int digits = has_spread ? std::clamp(exponent(value) - exponent(spread) + 3, 5, 17) : 5;
+    const int digits = std::isfinite(spread) ? std::clamp(exponent(value) - exponent(spread) + 3, 5, 17) : 5;
     if (std::abs(value) >= 1e-4 && std::abs(value) < 1e15) {
         return trim_zeros(fixed_number(value, std::max(0, digits - 1 - exponent(value))));
     }

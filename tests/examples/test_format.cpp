@@ -44,6 +44,8 @@ TEST_CASE("a number beside others has as many digits as tells them apart") {
     CHECK(number_beside(3.6e16, 54) == "36000000000000000");
     CHECK(number_beside(-1.5e-30, 1e-31) == "-1.5e-30");
     CHECK(number_beside(2, 0) == "2");
+    CHECK(number_beside(0.1, 0) == "0.1");
+    CHECK(number_beside(9007199254741056, 0) == "9007199254741056");
     CHECK(number_beside(std::nan(""), 1).empty());
 }
 
