@@ -126,7 +126,7 @@ private:
         const std::size_t count = held.lines().size();
         const std::size_t rows_at = count == 0 ? 0 : observations_.read_head(held.lines());
         number_ += static_cast<std::int64_t>(rows_at);
-        clock_ = StreamClock(observations_.dates(), options_.intake.as_is);
+        clock_ = StreamClock(observations_.dates(), options_.intake.as_is, observations_.date_digits());
         tell(observations_.take_notes());
         for (std::size_t place = rows_at; place < count; ++place) {
             take_now(held.lines()[place], held.is_too_long(place));

@@ -59,6 +59,8 @@ public:
     [[nodiscard]] std::optional<totograph::io::DateOrder> dates() const {
         return format_.csv.dates ? format_.csv.dates : dates_;
     }
+    /// How many digits are a time, as the first lines show together; 0 where times are spelled otherwise.
+    [[nodiscard]] std::size_t date_digits() const { return date_digits_; }
     /// Sentences about what was decided since the last call.
     [[nodiscard]] std::vector<std::string> take_notes() {
         if (std::optional<std::string> note = values_.take_note()) {
@@ -91,6 +93,7 @@ public:
         columns_ = std::move(head.columns);
         is_decided_ = head.is_decided;
         dates_ = head.dates.order;
+        date_digits_ = head.date_digits;
         notes_.insert(notes_.end(), head.notes.begin(), head.notes.end());
         set_variates();
         for (std::size_t variate = 0; variate < variates_.size() && !head.are_numbers.empty(); ++variate) {
@@ -268,6 +271,7 @@ private:
     std::vector<Variate> variates_;
     std::vector<std::string> notes_;
     std::optional<totograph::io::DateOrder> dates_;
+    std::size_t date_digits_ = 0;
     bool needs_header_ = true;
     bool is_decided_ = false;  // whether it is known which field is the timestamp
 };

@@ -30,9 +30,11 @@ public:
     static constexpr double far_steps = 100;
 
     /// `order` is that of dates that do not begin with their year; by default the first one tells that can be read in
-    /// one way only. Where lines are `as_is`, what lies between two of them is no step, and none is held back.
-    explicit StreamClock(std::optional<totograph::io::DateOrder> order = std::nullopt, bool as_is = false)
-        : order_(order), as_is_(as_is) {}
+    /// one way only. Where lines are `as_is`, what lies between two of them is no step, and none is held back. Of
+    /// `date_digits` digits each time is (`parse_date_in_digits`); 0: it is spelled otherwise, or is a day of eight.
+    explicit StreamClock(std::optional<totograph::io::DateOrder> order = std::nullopt, bool as_is = false,
+                         std::size_t date_digits = 0)
+        : order_(order), as_is_(as_is), date_digits_(date_digits) {}
 
     /// How a line stands to the one before it.
     struct Tick {
@@ -193,6 +195,12 @@ private:
         using namespace totograph::io;
         decide_order(text);
         std::optional<Timestamp> stamp = parse_timestamp(text, order_.value_or(DateOrder::year_first));
+        if (!stamp && date_digits_ > 0) {
+            stamp = text.size() == date_digits_ ? parse_date_in_digits(text) : std::nullopt;
+            if (!stamp) {
+                return std::nullopt;
+            }
+        }
         // Eight digits are a date where the first line's are.
         if (!stamp && (is_compact_ || !last_)) {
             stamp = parse_compact_date(text);
@@ -375,6 +383,7 @@ private:
     std::optional<totograph::io::TimestampStyle> newest_style_;  // the same with the one that was read last
     std::optional<totograph::io::DateOrder> order_;
     bool as_is_ = false;
+    std::size_t date_digits_ = 0;
     static constexpr int most_decimals = 9;
     static constexpr double bound = 4e18;  ///< Of what is counted, with room for what is added to it.
     int decimals_ = 0;

@@ -37,6 +37,7 @@ struct StreamHead {
     LineColumns columns;
     bool is_decided = false;            ///< Whether it is known which column is the clock, and which hold text.
     totograph::io::DateDecision dates;  ///< As the clock shows them.
+    std::size_t date_digits = 0;        ///< So many digits are a time of the clock; 0: it is spelled otherwise.
     std::vector<bool> are_numbers;      ///< Of all columns, once that is decided: whether they hold numbers already.
     std::vector<std::string> notes;     ///< Sentences about what was decided.
 };
@@ -145,6 +146,7 @@ inline StreamHead read_stream_head(std::vector<std::string> lines, const LineFor
         head.is_decided = true;
         head.are_numbers = std::move(chosen->are_numbers);
         head.notes.insert(head.notes.end(), chosen->notes.begin(), chosen->notes.end());
+        head.date_digits = chosen->date_digits;
         head.dates = detail::date_order(table, chosen->clock, format.gaps);
         head.columns.take_clock(std::move(chosen->clock));
         if (format.options.columns.empty()) {

@@ -26,6 +26,7 @@ struct TableColumns {
     totograph::io::ClockParts clock;  ///< Empty where they show none.
     std::vector<std::size_t> values;
     std::vector<bool> are_numbers;   ///< Of all columns: whether they hold numbers already.
+    std::size_t date_digits = 0;     ///< So many digits are a time of the clock ("202401"); 0: it is spelled otherwise.
     std::vector<std::string> notes;  ///< What is left out, and why.
 };
 
@@ -125,7 +126,10 @@ inline std::optional<TableColumns> choose_table_columns(const LineTable& table,
         if (choice.clock_parts().empty() && detail::has_constant_clock(table, profiles, options)) {
             return std::nullopt;
         }
-        TableColumns columns{choice.clock_parts(), choice.values(), {}, choice.notes()};
+        TableColumns columns{choice.clock_parts(), choice.values(), {}, 0, choice.notes()};
+        if (columns.clock.size() == 1 && profiles[columns.clock[0].position].is_date_in_digits()) {
+            columns.date_digits = profiles[columns.clock[0].position].first_cell.size();
+        }
         for (const UsualCells& column : cells) {
             columns.are_numbers.push_back(column.are_numbers());
         }

@@ -287,6 +287,35 @@ TEST_CASE("a step that is rounded does not drift") {
     CHECK(clock.advance(time_of(100 + 90)).skipped == 90);
 }
 
+TEST_CASE("dates in digits alone are times where the first lines are all such dates") {
+    const auto digits_of = [](const std::vector<std::string>& lines) {
+        Options options;
+        ObservationReader reader(options);
+        (void)reader.read_head(lines);
+        return reader.date_digits();
+    };
+    CHECK(digits_of({"month,x", "202311,1", "202312,2", "202401,3"}) == 6);
+    CHECK(digits_of({"time,x", "2024010522,1", "2024010523,2"}) == 10);
+    CHECK(digits_of({"date,x", "20240105,1", "20240106,2"}) == 8);
+    CHECK(digits_of({"step,x", "202398,1", "202399,2", "202400,3"}) == 0);
+    CHECK(digits_of({"ts,x", "1704067200,1", "1704070800,2"}) == 0);
+    CHECK(digits_of({"time,x", "2024-01-05,1", "2024-01-06,2"}) == 0);
+    StreamClock months(std::nullopt, false, 6);
+    for (const char* time : {"202309", "202310", "202311", "202312", "202401"}) {
+        CHECK(months.advance(time).skipped == 0);
+    }
+    CHECK(months.later(12) == "202501");
+    CHECK(!months.advance("202413").is_readable);
+    CHECK(!months.advance("20240201").is_readable);
+    CHECK(months.advance("202403").skipped == 1);
+    StreamClock hours(std::nullopt, false, 10);
+    CHECK(!hours.advance("2024010599").is_readable);
+    for (const char* time : {"2024010521", "2024010522", "2024010523", "2024010524", "2024010601"}) {
+        CHECK(hours.advance(time).skipped == 0);
+    }
+    CHECK(hours.later(23) == "2024010700");
+}
+
 TEST_CASE("a line that is late, held or unreadable does not change how times to come are written") {
     const auto after = [](const std::vector<std::string>& lines) {
         StreamClock clock;
