@@ -394,7 +394,12 @@ TEST_CASE("csv variants: units, percent signs and truths") {
     CHECK(mixed.names == Names{"b"});
     check_error(ErrorCode::invalid_file, {"Line 3", "column 'a'", "'ms'", "'kg'"},
                 [] { parse("a,b\n5 kg,1\n6 ms,2\n", {.columns = {"a"}}); });
-    CHECK(parse("id,v\n7f,1\n3a,2\n").names == Names{"v"});  // names, not numbers with units
+    const auto ids = parse("id,v\n7f,1\n3a,2\n");  // names, not numbers with units
+    CHECK(ids.names == Names{"v"});
+    CHECK(ids.notes == Names{"Column 'id' holds values in several units and is left out."});
+    refuses("t,v\n2024-01-01,15%\n2024-01-02,0.15\n",
+            {"Line 3 of", "column 'v': a value without a unit stands below values in '%', and there is no telling"});
+    refuses("v\n$5\n7 kg\n", {"column 'v': a value in 'kg' stands below values in '$'"});
 }
 
 TEST_CASE("csv variants: words for missing values are counted") {

@@ -243,9 +243,11 @@ TOTOGRAPH_INLINE void ColumnChoice::check_numeric(std::size_t position) const {
              "In " + source_.file() + ", " + column + " holds times, not numbers. Name it as the clock (--timestamp).");
     }
     if (profile.has_other_unit) {
-        fail(ErrorCode::invalid_file, source_.at_line(profile.other_unit_line) + ", " + column + ": a value in " +
-                                          in_quotes(profile.other_unit) + " stands below values in " +
-                                          in_quotes(profile.unit) +
+        const auto words = [](const std::string& unit) {
+            return unit.empty() ? "without a unit" : "in " + in_quotes(unit);
+        };
+        fail(ErrorCode::invalid_file, source_.at_line(profile.other_unit_line) + ", " + column + ": a value " +
+                                          words(profile.other_unit) + " stands below values " + words(profile.unit) +
                                           ", and there is no telling the one from the other.");
     }
 }
@@ -286,6 +288,7 @@ TOTOGRAPH_INLINE void ColumnChoice::choose_all() {
     std::vector<std::string> empty;
     std::vector<std::string> texts;
     std::vector<std::string> times;
+    std::vector<std::string> mixed;
     for (std::size_t position = 0; position < names().size(); ++position) {
         const ColumnProfile& profile = profiles_[position];
         if (is_clock(position)) {
@@ -306,18 +309,24 @@ TOTOGRAPH_INLINE void ColumnChoice::choose_all() {
         } else if (profile.texts > 0 && profile.texts <= profile.numbers) {
             check_numeric(position);
         } else {
+            // Values in several units may be labels, such as 12A and 12B.
             labels_.push_back(position);
-            texts.push_back(names()[position]);
+            (profile.numbers == profile.filled() ? mixed : texts).push_back(names()[position]);
         }
     }
     tell_doubtful();
     tell_left_out(texts, "hold text");
+    tell_left_out(mixed, "hold values in several units");
+    texts.insert(texts.end(), mixed.begin(), mixed.end());
     tell_unread_clock(texts);
     tell_left_out(empty, "hold no value");
     if (clock_) {
         tell_left_out(times, "hold further times");
     }
     tell_constant_clocks();
+    if (values_.empty() && !mixed.empty()) {
+        check_numeric(position_of(mixed.front()));
+    }
     if (values_.empty()) {
         fail(ErrorCode::invalid_file, clock_ && names().size() == 1
                                           ? "The file " + source_.file() + " has only the column of timestamps " +
