@@ -88,6 +88,12 @@ TEST_CASE("csv: gaps are empty or spelled out") {
     CHECK(std::isnan(custom.columns.at(0)[2]));
     CHECK(custom.columns.at(0)[3] == 4.0);
     CHECK(std::isnan(parse("a,b\n1,2\n2,NaN\n", options).columns.at(1)[1]));  // the usual words still are
+    // A number is one however it is spelled, and no other one.
+    const auto spelled = parse("a,b\n-999.0,1\n-9.99e2,2\n\"-999,00\",3\n-99.9,4\n", options);
+    CHECK(std::isnan(spelled.columns.at(0)[0]));
+    CHECK(std::isnan(spelled.columns.at(0)[1]));
+    CHECK(std::isnan(spelled.columns.at(0)[2]));
+    CHECK(spelled.columns.at(0)[3] == -99.9);
     refuses("a,b\n1,2\n2,-998\n3,!\n", {"Line 4", "'b'", "'!' is not a number", "--gap"}, options);
 }
 

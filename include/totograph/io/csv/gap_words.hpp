@@ -15,20 +15,22 @@ public:
     /// `more` are words besides the usual ones ("NaN", "NA", "N/A", "null", "None", "-", "Inf" and the like).
     explicit GapWords(const std::vector<std::string>& more = {});
 
-    /// Whether a cell that is not empty means a gap.
+    /// Whether a cell that is not empty means a gap: it is one of the words, or a number that is one, also with other
+    /// decimals (-999.0 for -999) or with a decimal comma.
     [[nodiscard]] bool hold(std::string_view cell) const {
-        return cell.size() <= longest_ && words_.contains(lower_case(cell));
+        return (cell.size() <= longest_ && words_.contains(lower_case(cell))) || (has_numbers() && holds_number(cell));
     }
 
     /// Whether any of the words is a number, such as -999.
-    [[nodiscard]] bool has_numbers() const { return has_numbers_; }
+    [[nodiscard]] bool has_numbers() const { return !numbers_.empty(); }
 
 private:
     static std::string lower_case(std::string_view text);
+    [[nodiscard]] bool holds_number(std::string_view cell) const;
 
     std::unordered_set<std::string> words_;
-    bool has_numbers_ = false;
-    std::size_t longest_ = 9;  // of the usual ones
+    std::vector<double> numbers_;  // of the words those that are numbers
+    std::size_t longest_ = 9;      // of the usual ones
 };
 
 }  // namespace totograph::io

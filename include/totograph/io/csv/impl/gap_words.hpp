@@ -4,6 +4,7 @@
 #include <totograph/io/csv/gap_words.hpp>
 
 #include <algorithm>
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -42,9 +43,21 @@ TOTOGRAPH_INLINE GapWords::GapWords(const std::vector<std::string>& more)
              "-\xe2\x88\x9e"} {
     for (const std::string& word : more) {
         words_.insert(lower_case(word));
-        has_numbers_ = has_numbers_ || parse_decimal(word).kind == DecimalKind::number;
+        if (const Decimal number = parse_decimal(word); number.kind == DecimalKind::number) {
+            numbers_.push_back(number.value);
+        }
         longest_ = std::max(longest_, word.size());
     }
+}
+
+TOTOGRAPH_INLINE bool GapWords::holds_number(std::string_view cell) const {
+    std::string plain(cell);
+    if (const std::size_t comma = plain.find(','); comma != std::string::npos) {
+        plain[comma] = '.';  // two marks are no number
+    }
+    const Decimal number = parse_decimal(plain);
+    return number.kind == DecimalKind::number &&
+           std::find(numbers_.begin(), numbers_.end(), number.value) != numbers_.end();
 }
 
 TOTOGRAPH_INLINE std::string GapWords::lower_case(std::string_view text) {
