@@ -10,8 +10,11 @@
 #include <sstream>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
+#include <totograph/core/error.hpp>
+#include <totograph/io/csv/records.hpp>
 #include <totograph/io/text.hpp>
 
 #include "checks.hpp"
@@ -34,11 +37,40 @@ CLI::Validator whole_number() {
     return {check, "", ""};
 }
 
-/// The pieces of "a,b,c" without the blanks around them; throws for an empty one.
+/// The fields of a list as CSV has them, so that what is in quotes may hold commas.
+inline std::vector<std::string> fields_of_list(const std::string& text, const std::string& option) {
+    std::vector<std::string> fields;
+    try {
+        totograph::io::CsvRecords records(text, option, ',');
+        std::vector<totograph::io::CsvField> record;
+        while (records.next(record)) {
+            for (totograph::io::CsvField& field : record) {
+                fields.push_back(std::move(field.text));
+            }
+        }
+    } catch (const totograph::Error&) {
+        reject(std::string(option)
+                   .append(" has quotes that do not match in ")
+                   .append(totograph::io::in_quotes(text))
+                   .append("; write \"a,b\",c for names with commas."));
+    }
+    return fields;
+}
+
+/// The pieces of "a,b,c" without the blanks around them; one with commas is in quotes of its own. Throws for an empty
+/// one.
 inline std::vector<std::string> split_list(const std::string& text, const std::string& option) {
+    std::vector<std::string> given;
+    if (text.find('"') != std::string::npos) {
+        given = fields_of_list(text, option);
+    } else {
+        std::istringstream stream(text + ",");
+        for (std::string piece; std::getline(stream, piece, ',');) {
+            given.push_back(std::move(piece));
+        }
+    }
     std::vector<std::string> pieces;
-    std::istringstream stream(text + ",");
-    for (std::string piece; std::getline(stream, piece, ',');) {
+    for (const std::string& piece : given) {
         pieces.emplace_back(totograph::io::without_blanks(piece));
         if (pieces.back().empty()) {
             reject(std::string(option)

@@ -104,6 +104,9 @@ TEST_CASE("every option arrives") {
                                     "--quiet"});
     CHECK(options.input == "a.csv");
     CHECK(options.targets == std::vector<std::string>{"a", "b", "c"});
+    // In quotes of their own, as in a CSV, names may have commas.
+    const Options named = parsed({"a.csv", "--targets", "\"a, b\" ,c,\"say \"\"x\"\", y\",5\" pipe"});
+    CHECK(named.targets == std::vector<std::string>{"a, b", "c", "say \"x\", y", "5\" pipe"});
     CHECK(options.exogenous == std::vector<std::string>{"d", "e"});
     CHECK(options.intake.timestamp == "when");
     CHECK(csv_options(options.intake).separator == ';');
@@ -207,6 +210,8 @@ TEST_CASE("a command line that cannot be used is refused in a sentence that name
         {{"a.csv", "--season", "12"}, "--season belongs to the baseline of --holdout"},
         {{"a.csv", "--holdout", "--season", "-1"}, "--season must be at least 0"},
         {{"a.csv", "--targets", "a,,b"}, "empty entry"},
+        {{"a.csv", "--targets", "\"a,b"}, "--targets has quotes that do not match"},
+        {{"a.csv", "--targets", "\"a,b\",\"a,b\""}, "'a,b' twice"},
         {{"a.csv", "--targets", "a,a"}, "'a' twice"},
         {{"a.csv", "--targets", "a,b", "--exogenous", "b"}, "'b' is in --targets and in --exogenous"},
         {{"a.csv", "--independent", "--exogenous", "b"}, "--independent"},

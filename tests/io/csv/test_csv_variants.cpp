@@ -581,6 +581,9 @@ TEST_CASE("csv variants: long form") {
     std::string blanks = metrics;
     blanks.replace(blanks.find("host"), 4, "a host");
     refuses(blanks, {"--series 'a host,metric')"}, {.series = {"a host"}});
+    std::string commas = blanks;  // a list on a command line has them in quotes
+    commas.replace(commas.find("a host"), 6, "\"a,host\"");
+    refuses(commas, {"--series '\"a,host\",metric')"}, {.series = {"a,host"}});
     CHECK(parse(metrics, {.series = {"host", "metric"}}).names == Names{"a cpu", "a mem", "b cpu", "b mem"});
     CHECK(parse(text, {.series = {"host", "metric"}, .value = "Value"}).names == Names{"a cpu", "b cpu"});
     CHECK(parse(text, {.columns = {"b"}, .series = {"host"}}).names == Names{"b"});

@@ -349,7 +349,9 @@ TOTOGRAPH_INLINE std::vector<std::size_t> CsvReader::labels_of_series(const std:
 TOTOGRAPH_INLINE std::string CsvReader::names_of(const std::vector<std::size_t>& positions) const {
     std::string names;
     for (const std::size_t position : positions) {
-        names += (names.empty() ? "" : ",") + source_.names()[position];
+        names += names.empty() ? "" : ",";
+        append_csv_text(names, source_.names()[position], ',', false,
+                        gaps_);  // a list on a command line has quotes, too
     }
     return names;
 }
