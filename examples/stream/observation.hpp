@@ -14,6 +14,7 @@
 #include <totograph/io/csv/cells.hpp>
 #include <totograph/io/csv/layout.hpp>
 #include <totograph/io/csv/names.hpp>
+#include <totograph/io/csv/number_cell.hpp>
 #include <totograph/io/time/clock_parts.hpp>
 #include <totograph/io/time/timestamp.hpp>
 
@@ -98,6 +99,10 @@ public:
         set_variates();
         for (std::size_t variate = 0; variate < variates_.size() && !head.are_numbers.empty(); ++variate) {
             variates_[variate].has_number = head.are_numbers[columns_.fields[variate]];
+            variates_[variate].marks = head.marks[columns_.fields[variate]];
+        }
+        for (const totograph::io::MarkEvidence& marks : head.marks) {
+            values_.look_at(marks);
         }
         return head.rows_at;
     }
@@ -132,6 +137,7 @@ private:
     /// What the lines so far say about a variate.
     struct Variate {
         FieldUnit unit;
+        totograph::io::MarkEvidence marks;
         bool has_number = false;
         bool has_text = false;  // in place of numbers, which was told
     };
@@ -182,7 +188,7 @@ private:
             Variate& known = variates_[variate];
             const std::string& text = record[columns_.fields[variate]].text;
             const bool had_unit = known.unit.is_known;
-            const totograph::io::CellValue cell = values_.read(text, known.unit, format_.used_separator());
+            const totograph::io::CellValue cell = values_.read(text, known.unit, known.marks, format_.used_separator());
             if (!had_unit && known.unit.is_known) {
                 new_units.push_back(variate);
             }

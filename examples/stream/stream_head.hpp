@@ -14,6 +14,7 @@
 #include <totograph/io/csv/gap_words.hpp>
 #include <totograph/io/csv/layout.hpp>
 #include <totograph/io/csv/names.hpp>
+#include <totograph/io/csv/number_cell.hpp>
 #include <totograph/io/csv/source.hpp>
 #include <totograph/io/csv/text_encoding.hpp>
 #include <totograph/io/text.hpp>
@@ -39,7 +40,8 @@ struct StreamHead {
     totograph::io::DateDecision dates;  ///< As the clock shows them.
     std::size_t date_digits = 0;        ///< So many digits are a time of the clock; 0: it is spelled otherwise.
     std::vector<bool> are_numbers;      ///< Of all columns, once that is decided: whether they hold numbers already.
-    std::vector<std::string> notes;     ///< Sentences about what was decided.
+    std::vector<totograph::io::MarkEvidence> marks;  ///< Of all columns, likewise: what they tell of decimal marks.
+    std::vector<std::string> notes;                  ///< Sentences about what was decided.
 };
 
 namespace detail {
@@ -145,6 +147,7 @@ inline StreamHead read_stream_head(std::vector<std::string> lines, const LineFor
     if (std::optional<TableColumns> chosen = choose_table_columns(table, format.csv, format.gaps)) {
         head.is_decided = true;
         head.are_numbers = std::move(chosen->are_numbers);
+        head.marks = std::move(chosen->marks);
         head.notes.insert(head.notes.end(), chosen->notes.begin(), chosen->notes.end());
         head.date_digits = chosen->date_digits;
         head.dates = detail::date_order(table, chosen->clock, format.gaps);

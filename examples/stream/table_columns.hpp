@@ -11,6 +11,7 @@
 #include <totograph/io/csv/columns.hpp>
 #include <totograph/io/csv/gap_words.hpp>
 #include <totograph/io/csv/layout.hpp>
+#include <totograph/io/csv/number_cell.hpp>
 #include <totograph/io/csv/options.hpp>
 #include <totograph/io/csv/profile.hpp>
 #include <totograph/io/time/clock_parts.hpp>
@@ -28,6 +29,7 @@ struct TableColumns {
     std::vector<bool> are_numbers;   ///< Of all columns: whether they hold numbers already.
     std::size_t date_digits = 0;     ///< So many digits are a time of the clock ("202401"); 0: it is spelled otherwise.
     std::vector<std::string> notes;  ///< What is left out, and why.
+    std::vector<totograph::io::MarkEvidence> marks;  ///< Of all columns: what their numbers tell of decimal marks.
 };
 
 namespace detail {
@@ -126,7 +128,10 @@ inline std::optional<TableColumns> choose_table_columns(const LineTable& table,
         if (choice.clock_parts().empty() && detail::has_constant_clock(table, profiles, options)) {
             return std::nullopt;
         }
-        TableColumns columns{choice.clock_parts(), choice.values(), {}, 0, choice.notes()};
+        TableColumns columns{choice.clock_parts(), choice.values(), {}, 0, choice.notes(), {}};
+        for (const ColumnProfile& profile : profiles) {
+            columns.marks.push_back(profile.marks);
+        }
         if (columns.clock.size() == 1 && profiles[columns.clock[0].position].is_date_in_digits()) {
             columns.date_digits = profiles[columns.clock[0].position].first_cell.size();
         }

@@ -1169,6 +1169,47 @@ TEST_CASE("headers of every kind") {
     CHECK(has(refused("\x1f\x8b"), "gunzip"));
 }
 
+TEST_CASE("numbers of a column tell what its commas and points are") {
+    const auto column = [](const std::vector<std::string>& lines) {
+        std::vector<double> values;
+        for (const Observation& row : begin_with(lines).rows) {
+            values.push_back(row.values.front());
+        }
+        return values;
+    };
+    using Values = std::vector<double>;
+    // A number with two commas says that they part thousands, before and behind it.
+    CHECK(column({"a|b", "854,584 kW|1", "1,163,935 kW|2", "440,174 kW|3"}) == Values{854584, 1163935, 440174});
+    CHECK(column({"a;b", "942.700;1", "1.138.149;2", "927.884;3"}) == Values{942700, 1138149, 927884});
+    CHECK(column({"a;b", "1,5;1", "1.250;2", "1.750;3"}) == Values{1.5, 1250, 1750});
+    CHECK(column({"a;b", "1.5;1", "1,250;2", "1,750;3"}) == Values{1.5, 1250, 1750});
+    // So do the other columns, where it does not tell itself.
+    CHECK(column({"a;b", "854,584;1.5", "440,174;2.5", "927,884;3.5"}) == Values{854584, 440174, 927884});
+    CHECK(column({"a;b", "854.584;1,5", "440.174;2,5", "927.884;3,5"}) == Values{854584, 440174, 927884});
+    // Where none does, the separator; and what comes behind the first lines tells of the lines behind it.
+    CHECK(column({"a;b", "854,584;1", "440,174;2", "927,884;3"}) == Values{854.584, 440.174, 927.884});
+    std::vector<std::string> late = {"a;b"};
+    late.insert(late.end(), 12, "854,584;1");
+    late.insert(late.end(), {"1,163,935;1", "854,584;1"});
+    Options options;
+    ObservationReader reader(options);
+    std::string problem;
+    const std::size_t rows_at = reader.read_head({late.begin(), late.begin() + 10});
+    std::vector<double> values;
+    for (std::size_t i = rows_at; i < late.size(); ++i) {
+        values.push_back(reader.read(late[i], problem).value().values.front());
+    }
+    CHECK(values.front() == 854.584);
+    CHECK(values[values.size() - 2] == 1163935);
+    CHECK(values.back() == 854584);
+    std::string notes;
+    for (const std::string& note : reader.take_notes()) {
+        notes += note;
+    }
+    CHECK(has(notes, "'1,163,935' tells that commas stand between thousands. Numbers before it"));
+    CHECK(has(notes, "--decimal point"));
+}
+
 TEST_CASE("fields are read as those of files") {
     Options options;
     ObservationReader reader(options);
