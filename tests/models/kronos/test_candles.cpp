@@ -316,8 +316,18 @@ TEST_CASE("times go on where a history just shows its rhythm, and where it does 
         fridays.push_back(monday + date * day);
     }
     CHECK(future_times(fridays, 1) == Times{monday + 21 * day});
+    // So does one Saturday and one Sunday without a candle.
     fridays.erase(fridays.begin());
-    CHECK(future_times(fridays, 1) == Times{monday + 19 * day});
+    CHECK(future_times(fridays, 1) == Times{monday + 21 * day});
+    CHECK(future_times(Times{monday + 4 * day, monday + 4 * day + hour, monday + 7 * day, monday + 7 * day + hour,
+                             monday + 8 * day, monday + 8 * day + hour, monday + 11 * day, monday + 11 * day + hour},
+                       1) == Times{monday + 14 * day});
+    CHECK(future_times(Times{monday + 3 * day, monday + 4 * day, monday + 6 * day, monday + 7 * day, monday + 8 * day,
+                             monday + 9 * day, monday + 10 * day, monday + 11 * day},
+                       2) == Times{monday + 13 * day, monday + 14 * day});  // a Sunday had one
+    // A history that ends before the weekend says nothing of it, and neither do steps of several days.
+    CHECK(future_times(Times{monday + 3 * day, monday + 4 * day}, 1) == Times{monday + 5 * day});
+    CHECK(future_times(Times{monday + 4 * day, monday + 7 * day, monday + 10 * day}, 1) == Times{monday + 13 * day});
     const Times nights{monday, monday + hour, monday + day, monday + day + hour, monday + 2 * day};
     CHECK(future_times(nights, 2) == Times{monday + 2 * day + hour, monday + 3 * day});
     // Of steps that are as frequent the shorter one.

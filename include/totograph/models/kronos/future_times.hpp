@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -93,14 +94,32 @@ inline std::int64_t latest_on_grid(std::span<const std::int64_t> times, std::int
     return is_grid ? times.back() - phase_of(times.back() - usual->first) : times.back();
 }
 
+/// Which days of the week are a Saturday or a Sunday that lies whole in a history and has no candle, counted from
+/// Monday.
+inline std::array<bool, 7> days_off(std::span<const std::int64_t> times) {
+    constexpr std::int64_t week = 7 * day_seconds;
+    std::array<bool, 7> has_candle{};
+    for (const std::int64_t time : times) {
+        has_candle[static_cast<std::size_t>(time_of_week(time) / day_seconds)] = true;
+    }
+    std::array<bool, 7> off{};
+    for (const std::size_t day : {5U, 6U}) {
+        const std::int64_t begin = static_cast<std::int64_t>(day) * day_seconds;
+        const std::int64_t until = (begin - time_of_week(times.front()) + week) % week;  // it begins
+        off[day] = !has_candle[day] && times.back() - times.front() >= until + day_seconds;
+    }
+    return off;
+}
+
 }  // namespace detail
 
 /// Times of `count` candles behind a history, which a Kronos model wants to know: the usual step, without nights,
 /// weekends and breaks where the history shows them. Of at least two weeks, times of the week that it never has are
-/// left out; of at least two days, times of the day. Behind a last candle beside the grid of the others, such as one
-/// that is not over, the next one of the grid follows. Steps of 28 days and more are whole months, unless they are
-/// equal and no calendar's: to the last day or the first or last workday where all candles, or all but one, stand there
-/// (`io::find_month_step`). Holidays cannot be told.
+/// left out; of at least two days, times of the day; and of any one with steps of a day or less, Saturdays and Sundays
+/// where one of them passed without a candle, and none had any. Behind a last candle beside the grid of the others,
+/// such as one that is not over, the next one of the grid follows. Steps of 28 days and more are whole months, unless
+/// they are equal and no calendar's: to the last day or the first or last workday where all candles, or all but one,
+/// stand there (`io::find_month_step`). Holidays cannot be told.
 ///
 /// @param times  ascending, in seconds of wall time
 /// Throws `Error` (`invalid_series`) for fewer than two times, or times that do not ascend.
@@ -123,16 +142,22 @@ inline std::vector<std::int64_t> future_times(std::span<const std::int64_t> time
     for (const std::int64_t time : times) {
         seen.insert(place(time));
     }
+    const std::array<bool, 7> off = step <= detail::day_seconds ? detail::days_off(times) : std::array<bool, 7>{};
+    const auto is_open = [&](std::int64_t time) {
+        return seen.contains(place(time)) &&
+               !off[static_cast<std::size_t>(detail::time_of_week(time) / detail::day_seconds)];
+    };
+    constexpr std::int64_t weekend = 2 * detail::day_seconds;
     std::vector<std::int64_t> result;
     std::int64_t time = detail::latest_on_grid(times, step);
     while (static_cast<Index>(result.size()) < count) {
         const std::int64_t before = time;
-        const std::int64_t reach = before + period + step;
+        const std::int64_t reach = before + period + weekend + step;
         do {
             time += step;
-        } while (!seen.contains(place(time)) && time < reach);
+        } while (!is_open(time) && time < reach);
         // A step that never meets a place again, such as that of a history without a rhythm.
-        time = seen.contains(place(time)) ? time : before + step;
+        time = is_open(time) ? time : before + step;
         result.push_back(time);
     }
     return result;
