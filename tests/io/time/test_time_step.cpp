@@ -29,8 +29,10 @@ std::string later(const Stamps& stamps, std::int64_t steps) {
 TEST_CASE("time step: even intervals, though some are odd") {
     CHECK(step_of({"1", "3", "5", "7"}).length == 2);
     CHECK(step_of({"1", "2", "3", "7", "8", "9"}).length == 1);
-    CHECK(step_of({"0", "100", "201", "300", "401", "502"}).length == 101);  // the most frequent of those near
-    CHECK(step_of({"0", "10", "20", "31", "42"}).length == 10);              // the shorter of as frequent ones
+    CHECK(step_of({"0", "100", "201", "300", "401", "502"}).length == 101);       // the most frequent of those near
+    CHECK(step_of({"0", "10", "20", "31", "42"}).length == 10);                   // the shorter of as frequent ones
+    CHECK(later({"2024-01-04", "2024-01-05", "2024-01-08"}, 1) == "2024-01-09");  // from Thursday to Monday
+    CHECK(later({"2024-01-04", "2024-01-05", "2024-01-08", "2024-01-09", "2024-01-12"}, 1) == "2024-01-13");
     CHECK(step_of({"1", "2", "9", "40"}).kind == Kind::uneven);
     CHECK(step_of({"5"}).kind == Kind::uneven);
     CHECK(step_of({"5", "5", "5"}).kind == Kind::uneven);

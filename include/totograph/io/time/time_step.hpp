@@ -76,7 +76,8 @@ TimeStep step_of_months(const Clock& clock);
 }  // namespace detail
 
 /// The usual interval between times: whole months where all agree on one, else the most frequent one of those within a
-/// tenth of the median one, when half of all are (a recorder may be late, or skip a beat). The times must all be known.
+/// tenth of the median one (of two, the shorter), when half of all are (a recorder may be late, or skip a beat). The
+/// times must all be known.
 TimeStep find_time_step(const Clock& clock);
 
 }  // namespace totograph::io

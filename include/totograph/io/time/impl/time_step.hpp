@@ -91,7 +91,8 @@ TOTOGRAPH_INLINE TimeStep find_time_step(const Clock& clock) {
         differences.push_back(time_between(clock.times[i - 1], clock.times[i]));
     }
     std::sort(differences.begin(), differences.end());
-    const std::int64_t median = differences[differences.size() / 2];
+    // The lower one of two: a longer interval may be several steps, a shorter one is no part of a step.
+    const std::int64_t median = differences[(differences.size() - 1) / 2];
     if (median <= 0) {
         return {};
     }
