@@ -159,6 +159,11 @@ def test_a_row_of_values_is_no_header(tmp_path):
     assert table_of(tmp_path, "5,6", "7,8", header=",2001").names == ("column_1", "2001")
 
 
+def test_a_blank_line_is_a_gap_in_a_single_column_alone(tmp_path):
+    np.testing.assert_array_equal(table_of(tmp_path, "1", "", "3", "", header="\nload").values, [[1, np.nan, 3]])
+    assert table_of(tmp_path, "1,2", "", "3,4", header="a,b").values.tolist() == [[1, 3], [2, 4]]
+
+
 def test_repeated_names_get_a_number(tmp_path):
     table = table_of(tmp_path, "1,2,3", "2,3,4", header="load,load,load_2")
     assert table.names == ("load", "load_3", "load_2")

@@ -80,7 +80,7 @@ def read_table(path: Path) -> Table:
     become gaps, each with a note. Raises `FileNotFoundError`, and `ValueError` for what is no such table."""
     try:
         with path.open(newline="", encoding="utf-8-sig") as file:
-            rows = [row for row in csv.reader(file) if row]
+            rows = _without_blank_lines(list(csv.reader(file)))
     except (UnicodeDecodeError, csv.Error) as error:
         raise ValueError(f"'{path}' is no CSV file: {error}.") from None
     if len(rows) < 2:
@@ -120,6 +120,14 @@ def read_table(path: Path) -> Table:
     if not times:
         return Table(names, values, (), notes)
     return _Rows(f"'{path}'", names, values, times, stamps).table(notes, clock.spelling if clock is not None else None)
+
+
+def _without_blank_lines(rows: list[list[str]]) -> list[list[str]]:
+    """In a single column a blank line is an empty field, but before the header and at the end."""
+    told = [number for number, row in enumerate(rows) if row]
+    if told and len(rows[told[0]]) == 1:
+        return [row or [""] for row in rows[told[0] : told[-1] + 1]]
+    return [row for row in rows if row]
 
 
 def _check_range(file: str, name: str, texts: Sequence[str], numbers: Sequence[float]) -> None:
