@@ -243,6 +243,30 @@ static_assert(kernel_of<Context, 0> == tg::cuda::GemmKernel::sm90);
 static_assert(kernel_of<Context, 1> == tg::cuda::GemmKernel::sm90_cluster);
 static_assert(kernel_of<Context, 2> == tg::cuda::GemmKernel::sm90);
 
+// A wave of tiles leaves the squares of the norm to warpgroups.
+using Leaving = Layers<2, 8, 7, 20, 1024, 704>;
+/// A norm that others read of rows that the GEMM behind it leaves out.
+struct NormOfAll {
+    static constexpr void record(tg::Recorder& r) {
+        (void)r.state("used", {4}, tg::DType::i32, {}, tg::StateUse::bounds);
+        const Tensor hidden = linear(r.state("x", {2, 8, 7, 20, 64}), r.weight("up", {704, 64})) * 2.0;
+        const Tensor stream = r.state("stream", {2, 8, 7, 20, 1024}) + linear(hidden, r.weight("down", {1024, 704}));
+        const Tensor factor = rsqrt(mean(stream * stream) + 1e-5);
+        tg::test::keep_bounded(r, "out.next", linear(stream * factor, r.weight("next", {3328, 1024})));
+        r.store(r.state("out.factor", factor.shape()), factor * 3.0);
+    }
+};
+template <class Model>
+constexpr bool leaves_norm_to_warpgroups() {
+    constexpr auto choices = tg::cuda::gemm_choices<tg::Program<Model>, Precision::bf16>(tg::cuda::traits_of(90), {});
+    return choices[1].kernel == tg::cuda::GemmKernel::sm90_wave && choices[1].tail == tg::cuda::TailFusion::norm &&
+           choices[2].kernel == tg::cuda::GemmKernel::sm90 && !choices[2].converts_input;
+}
+static_assert(leaves_norm_to_warpgroups<Leaving>() && leaves_norm_to_warpgroups<NormOfAll>());
+template <class Model>
+using RowsOfWarpgroups = typename tg::cuda::Sm90GroupOf<tg::cuda::LaunchAt<tg::Program<Model>, true, 2>>::type::Groups;
+static_assert(RowsOfWarpgroups<Leaving>::is_bounded && !RowsOfWarpgroups<NormOfAll>::is_bounded);
+
 // Some hundred rows: small tiles of 16 rows between waves of tiles, of which the last finish the norm.
 using Hundreds = Layers<2, 4, 7, 8, 256, 512>;
 static_assert(kernel_of<Hundreds, 0> == tg::cuda::GemmKernel::sm90_wave);
@@ -289,6 +313,12 @@ TEST_CASE("tiles of GEMMs take the rows in use, in groups of eight") {
     check<Context, Precision::bf16>(of_layers, {{2, 8, 7, 3}, {2, 5, 6, 13}, {1, 1, 1, 1}}, false);
     check<Decode, Precision::bf16>(
         of_layers, {{1, 32, 7, 1}, {1, 128, 7, 1}, {1, 1, 7, 1}, {1, 256, 3, 1}, {1, 255, 7, 1}, {1, 73, 5, 1}}, false);
+}
+
+TEST_CASE("warpgroups finish the norm of the rows in use, or of all that others read") {
+    const std::vector<Used> all_used{{1, 8, 7, 20}, {2, 3, 7, 20}, {2, 8, 7, 9}, {1, 3, 5, 5}, {1, 1, 1, 1}};
+    check<Leaving, Precision::bf16>({{"out.next", "out.stream"}, {}, {}, {}}, all_used, false);
+    check<NormOfAll, Precision::bf16>({{"out.next", "out.factor"}, {}, {}, "out.factor"}, all_used, false);
 }
 
 TEST_CASE("small tiles and waves without rows in use are not computed, and the others have the same bits") {

@@ -41,16 +41,19 @@ constexpr RowPlace place_of(const Shape& rows, Index at) {
     return {at / (rows[1] * rows[2] * rows[3] * rows[4]), at / rows[4] % rows[3]};
 }
 
-/// Nothing but the valid positions of a series was written. The last series has fewer of them, or none.
-template <AttentionSize size, Index fewer = size.positions * 2 / 3>
+/// Nothing but the valid positions of a series was written. The last series has fewer of them, or none. The value at
+/// one position of a variate may be NaN, and its key not: those before it do not see it.
+template <AttentionSize size, Index fewer = size.positions * 2 / 3, bool torn = false>
 struct Causal {
     static constexpr Index capacity = size.positions + 2;
     static constexpr std::int32_t integer(std::string_view, Index series) {
         return static_cast<std::int32_t>(series + 1 == size.series ? fewer : size.positions);
     }
     static constexpr bool is_written(std::string_view name, Index at) {
-        const RowPlace place = place_of(size.rows(size.samples, capacity), at);
-        return name == "q" || place.position < integer(name, place.series);
+        const Shape rows = size.rows(size.samples, capacity);
+        const RowPlace place = place_of(rows, at);
+        const bool is_torn = torn && name == "v" && at / rows[4] == capacity + size.positions / 2;
+        return name == "q" || (place.position < integer(name, place.series) && !is_torn);
     }
     static constexpr void record(Recorder& r) {
         Outputs out(r);
@@ -339,6 +342,12 @@ inline constexpr AttentionSize ninety_positions{
 /// More than 512 queries of few positions.
 constexpr AttentionSize positions_of_many(Index positions) {
     return {.series = 2, .samples = 1, .variates = 12, .positions = positions, .heads = 6, .head_dim = 64};
+}
+/// More blocks of positions than multiprocessors, of two tiles each.
+constexpr AttentionSize many_of_width(Index head_dim) {
+    AttentionSize size = positions_of_many(70);
+    size.head_dim = head_dim;
+    return size;
 }
 /// Two blocks of samples, the second one of six.
 constexpr AttentionSize suffixes_of(Index head_dim, Index positions = 37) {

@@ -29,9 +29,12 @@ constexpr bool warps_share_keys() {
 static_assert(runs_on_sm90<RotatedCausal<rotated_in_tiles, 768>, 1>());
 static_assert(stages_tiles<RotatedCausal<rotated_in_tiles, 768>>());
 static_assert(stages_tiles<RotatedCausal<torn_in_tiles, 64, true>>());
-// In tf32 of rows that are rounded by the pieces that a lane has copied, and of others.
+// In tf32: rows of 64 and 32 numbers, which a lane rounds where it copied them, and rows of 48 and 80, which take the
+// other way.
 static_assert(stages_tiles<RotatedCausal<rotated_in_tiles, 768>, Precision::tf32>());
 static_assert(stages_tiles<RotatedCausal<torn_in_tiles, 64, true>, Precision::tf32>());
+static_assert(stages_tiles<Causal<many_of_width(32), 46, true>, Precision::tf32>());
+static_assert(stages_tiles<Causal<many_of_width(80), 46, true>, Precision::tf32>());
 static_assert(!stages_tiles<Causal<large_causal>, Precision::tf32>());
 static_assert(warps_share_keys<RotatedCausal<torn_in_warps, 64, true>>());
 static_assert(block_lanes<Causal<many_of_few_keys>>() == 8 && block_lanes<Causal<few_causal>>() == 4);

@@ -18,16 +18,28 @@ constexpr int staged_warps() {
     return result;
 }
 
+/// Tiles of such a block that there is room for.
+template <class Model, Precision precision>
+constexpr int tile_stages() {
+    int result = 0;
+    visit_attention<Model, precision>([&]<class K>(K*) { result = tg::cuda::tile_detail::tile_stages<K>; });
+    return result;
+}
+
 static_assert(staged_warps<RotatedCausal<positions_of_many(12), 64>, Precision::bf16>() == 1);
 static_assert(staged_warps<RotatedCausal<positions_of_many(20), 64, true>, Precision::bf16>() == 2);
 static_assert(staged_warps<RotatedCausal<positions_of_many(40), 64, true>, Precision::bf16>() == 4);
-static_assert(staged_warps<Causal<positions_of_many(40)>, Precision::f32>() == 3);
+static_assert(staged_warps<Causal<positions_of_many(40), 26, true>, Precision::f32>() == 3);
 static_assert(staged_warps<MaskedCaches<positions_of_many(20), 90, 140>, Precision::f32>() == 2);
 static_assert(staged_warps<MaskedCaches<positions_of_many(45), 2, 100>, Precision::f32>() == 3);
 static_assert(staged_warps<RotatedCausal<positions_of_many(20), 64, true>, Precision::tf32>() == 2);
 static_assert(staged_warps<RotatedCausal<positions_of_many(40), 64, true>, Precision::tf32>() == 3);
 static_assert(staged_warps<MaskedCaches<positions_of_many(12), 33, 47>, Precision::tf32>() == 4);
 static_assert(staged_warps<MaskedCaches<positions_of_many(20), 90, 140>, Precision::tf32>() == 2);
+static_assert(tile_stages<RotatedCausal<positions_of_many(20), 64, true>, Precision::tf32>() == 1);
+static_assert(tile_stages<RotatedCausal<positions_of_many(40), 64, true>, Precision::tf32>() == 2);
+static_assert(tile_stages<RotatedCausal<positions_of_many(40), 64, true>, Precision::bf16>() == 1);
+static_assert(tile_stages<MaskedCaches<positions_of_many(12), 33, 47>, Precision::tf32>() == 2);
 
 }  // namespace
 

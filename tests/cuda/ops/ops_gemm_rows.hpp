@@ -104,6 +104,7 @@ using Sm90WaveRows = std::tuple<
     Row<"scaled, 300 rows", Scaled<300, 256, 4000>>, Row<"scaled, 2100 rows", Scaled<2100, 128, 4000>>,
     Row<"GEMM and chain, 1700 rows", Activated<1700, 64, 4800>>,
     Row<"GEMM and chain, k of 2112, 896 rows", Activated<896, 2112, 512>>,
+    Row<"feed-forward, k of 1024, 4224 rows", FeedForward<4224, 1024, 2736>>,
     Row<"GEMM, chain and operands, 893 rows", ActivatedWithOperands<893, 384, 1144>>,
     Row<"GEMM, chain and operands, 1101 rows", ActivatedWithOperands<1101, 256, 4096>>,
     Row<"GEMMs of two widths, 1000 rows", WideAndNarrow<1000, 136, 424>>,
@@ -127,8 +128,8 @@ using Sm90WaveRows = std::tuple<
     Row<"residual and rounding, 960 rows", ResidualAndRounding<960, 256, 512, 512>>>;
 
 /// A wave of tiles leaves the squares of a norm to an `sm90` kernel.
-template <Index rows, Index columns>
-using NormBySm90 = ResidualAndNorm<rows, 64, 704, columns, 1024, false, 1024>;
+template <Index rows, Index columns, bool two = false>
+using NormBySm90 = ResidualAndNorm<rows, 64, 704, columns, 1024, two, 1024>;
 
 /// Of so many rows that warpgroups compute them with their chains.
 using Sm90Rows =
@@ -145,6 +146,7 @@ using Sm90Rows =
                Row<"scaled, 1100 rows", Scaled<1100, 512, 6144>>,
                Row<"residual, and norm by sm90, 1100 rows", NormBySm90<1100, 3328>>,
                Row<"residual, and norm by sm90, 2200 rows", NormBySm90<2200, 3328>>,
+               Row<"residual, and norm of two GEMMs by sm90, 2200 rows", NormBySm90<2200, 3200, true>>,
                Row<"bilinear, 1280 rows", Bilinear<1280, 512, 6144>>>;
 
 /// GEMMs whose whole rows clusters take, for what rounds them for the next GEMM.
@@ -178,6 +180,8 @@ using AttentionRows = std::tuple<
     Row<"causal attention, heads of 80", Causal<wide_causal>>,
     Row<"causal attention, heads of 128", Causal<widest_causal>>,
     Row<"causal attention, ninety positions", Causal<ninety_positions>>,
+    Row<"causal attention, many heads of 32, NaN in a value", Causal<many_of_width(32), 46, true>>,
+    Row<"causal attention, many heads of 80, NaN in a value", Causal<many_of_width(80), 46, true>>,
     Row<"rotated causal attention, in tiles", RotatedCausal<rotated_in_tiles, 768>>,
     Row<"rotated causal attention, in tiles, NaN at one position", RotatedCausal<torn_in_tiles, 64, true>>,
     Row<"rotated causal attention, by warps, NaN at one position", RotatedCausal<torn_in_warps, 64, true>>,
@@ -193,7 +197,7 @@ using AttentionRows = std::tuple<
 
 /// Attentions of many queries at few positions.
 using FewPositionRows = std::tuple<
-    Row<"causal attention, forty positions", Causal<positions_of_many(40)>>,
+    Row<"causal attention, forty positions, NaN in a value", Causal<positions_of_many(40), 26, true>>,
     Row<"rotated causal attention, twelve positions", RotatedCausal<positions_of_many(12), 64>>,
     Row<"rotated causal attention, twenty positions, NaN at one", RotatedCausal<positions_of_many(20), 64, true>>,
     Row<"rotated causal attention, forty positions, NaN at one", RotatedCausal<positions_of_many(40), 64, true>>,

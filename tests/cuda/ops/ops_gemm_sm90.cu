@@ -52,12 +52,15 @@ static_assert(WarpgroupsOf<MuchBeyond, 2>::tile_n == 224 && !runs_on_sm90<MuchBe
 using OddTiles = FeedForward<2112, 1064, 2736>;
 static_assert(runs_on_sm90<OddTiles>() && WarpgroupsOf<OddTiles>::k % tg::cuda::Sm90Tile::k != 0);
 // The launch before leaves the squares of the norm: to blocks of one tile, and of several.
-template <Index rows>
-constexpr auto choices_of_norm =
-    tg::cuda::gemm_choices<tg::Program<NormBySm90<rows, 3328>>, Precision::bf16>(tg::cuda::traits_of(90), {});
-static_assert(choices_of_norm<1100>[1].tail == tg::cuda::TailFusion::norm && runs_on_sm90<NormBySm90<1100, 3328>, 2>());
-static_assert(choices_of_norm<2200>[1].tail == tg::cuda::TailFusion::norm && runs_on_sm90<NormBySm90<2200, 3328>, 2>());
-static_assert(!choices_of_norm<1100>[2].converts_input && !choices_of_norm<2200>[2].converts_input);
+template <class Model>
+constexpr bool finishes_norm() {
+    constexpr auto choices = tg::cuda::gemm_choices<tg::Program<Model>, Precision::bf16>(tg::cuda::traits_of(90), {});
+    return choices[1].tail == tg::cuda::TailFusion::norm && choices[2].kernel == tg::cuda::GemmKernel::sm90 &&
+           !choices[2].converts_input;
+}
+static_assert(finishes_norm<NormBySm90<1100, 3328>>() && finishes_norm<NormBySm90<2200, 3328>>());
+static_assert(finishes_norm<NormBySm90<2200, 3200, true>>() &&
+              WarpgroupsOf<NormBySm90<2200, 3200, true>, 2>::count == 2);
 static_assert(WarpgroupsOf<NormBySm90<1100, 3328>, 2>::items <= 132 / 2);
 static_assert(WarpgroupsOf<NormBySm90<2200, 3328>, 2>::items > 132 / 2);
 // What stays with cuBLASLt: chains with a sigmoid in GEMMs of a smaller k, stored as f32, or alone; and chains that

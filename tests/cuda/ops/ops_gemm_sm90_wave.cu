@@ -89,6 +89,7 @@ static_assert(is_cut_in_tf32_by<WideAndNarrow<1000, 136, 424>>(128, 96, 2, 1));
 static_assert(is_cut_in_tf32_by<Residual<4200, 1368, 512>>(128, 128, 2, 1));
 static_assert(is_cut_in_tf32_by<Gated<65, 512, 1024>>(64, 64, 1, 1));
 static_assert(is_cut_in_tf32_by<Activated<896, 2112, 512>>(64, 64, 2, 1));
+static_assert(is_cut_in_tf32_by<FeedForward<4224, 1024, 2736>>(128, 192, 1, 8));
 
 /// Whether a launch in tf32 leaves sums of squares to the next one, whose own block has so many waves.
 template <class Model, std::size_t launch>

@@ -515,11 +515,11 @@ TEST_CASE("GEMMs in tf32 of more rows than skinny ones run in waves of tiles, of
     CHECK(kernel_of(in_tf32(192, 1024, plain(512))) == GemmKernel::sm90_wave);
     CHECK(kernel_of(in_tf32(192, 1032, plain(512))) == GemmKernel::cublaslt);
     CHECK(kernel_of(in_tf32(4224, 1368, plain(512))) == GemmKernel::sm90_wave);
-    // Small tiles take a k up to 3,072, or up to 2,112 where a kernel for the chain would follow cuBLASLt's.
+    // Small tiles take a k up to 3,072, less full where a kernel for the chain would follow cuBLASLt's.
     CHECK(kernel_of(direct(in_tf32(2048, 3072, plain(768)))) == GemmKernel::sm90_wave);
     CHECK(kernel_of(direct(in_tf32(2048, 3080, plain(768)))) == GemmKernel::cublaslt);
-    CHECK(kernel_of(in_tf32(896, 2112, plain(512))) == GemmKernel::sm90_wave);
-    CHECK(kernel_of(in_tf32(896, 2120, plain(512))) == GemmKernel::cublaslt);
+    CHECK(kernel_of(in_tf32(896, 3072, plain(512))) == GemmKernel::sm90_wave);
+    CHECK(kernel_of(in_tf32(896, 3080, plain(512))) == GemmKernel::cublaslt);
     // Eight waves of a k that is short.
     CHECK(sm90_wave_cut(in_tf32(4224, 1024, gated(2736))).waves == 8);
     CHECK(kernel_of(in_tf32(4224, 1024, gated(2736))) == GemmKernel::sm90_wave);

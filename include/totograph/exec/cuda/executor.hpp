@@ -311,7 +311,7 @@ private:
             streams<which> && !group.input_is_bf16 ? memory_.stored_input() : call(gemm).input.base;
         if constexpr (is_compiled(GemmKernel::sm90, group)) {
             if (choice.kernel == GemmKernel::sm90) {
-                const NormOfSquares norm{call(first), tail_at<which>(turn.launch).squares_of_input};
+                const NormFromSquares norm{call(first), tail_at<which>(turn.launch).squares_of_input};
                 return launch_sm90<At>(launcher_, device_, input, {weight(gemm + i)...}, {call(gemm + i)...}, norm,
                                        turn.stream);
             }

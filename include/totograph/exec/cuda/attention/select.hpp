@@ -71,7 +71,7 @@ struct AttentionLimits {
     /// measured.
     static constexpr Index tile_fewest_keys_f32 = 32;
     static constexpr Index tile_keys = 64;     ///< Keys and values in shared memory.
-    static constexpr Index tile_stages = 2;    ///< One is copied while another is multiplied.
+    static constexpr Index tile_stages = 2;    ///< At most: one is copied while another is multiplied.
     static constexpr Index tile_queries = 64;  ///< Of a block, 16 a warp.
     static constexpr Index tile_warp_queries = 16;
     static constexpr Index tile_most_warps = 6;
@@ -257,8 +257,8 @@ constexpr Index tile_parts_of(const AnyKernel& kernel) {
 
 /// Keys of a tile that is copied while another is multiplied. Where positions are so few that a warp of four has no
 /// query, a tile of fewer keys and a block of fewer warps leave room for more blocks, while one such tile holds all
-/// keys. In f32, of whose numbers a warp computes the parts, also where more tiles follow (`bench_cuda_kronos`,
-/// `small_desk`: 32 positions of 432 keys 117 us to 94).
+/// keys. In f32 and tf32 also where more tiles follow (`bench_cuda_kronos`, `small_desk` in f32: 32 positions of 432
+/// keys 117 us to 94).
 template <class AnyKernel>
 constexpr Index staged_tile_keys(const AnyKernel& kernel, bool keys_are_bf16) {
     using Limits = AttentionLimits;
@@ -279,20 +279,25 @@ struct AttentionStorage {
     bool keys_are_bf16 = false;
 };
 
+/// Blocks of tiles whose queries are positions, and whose warps have queries of their own.
+template <class AnyKernel>
+constexpr Index blocks_of_positions(const AnyKernel& kernel, bool keys_are_bf16) {
+    const Index together = queries_of_keys(kernel);
+    const Index of_block = tile_warps_of(kernel, keys_are_bf16) * AttentionLimits::tile_warp_queries;
+    return queries_of(kernel) / together * divide_rounding_up(together, of_block);
+}
+
 /// Whether a block of tiles has keys and values as they lie in memory: a tile is copied while the one before is
-/// multiplied. Numbers are stored as they are multiplied, or else a copy would be larger than a tile. In tf32 a warp
-/// multiplies sixteen of them at a time, and whole tiles otherwise, which pays where a multiprocessor has no other
-/// block meanwhile (`bench_cuda_kronos`, `base_sliding`, 80 blocks of up to 512 keys: 45.5 ms for 48.7).
+/// multiplied. In bf16 where they are stored as bf16, and in f32 where they are not, or else a copy would be larger
+/// than a tile. In tf32, where they are stored as f32 and blocks are more than multiprocessors: a warp multiplies
+/// sixteen staged keys at a time, and of others a tile, which is faster where a block is alone on its multiprocessor
+/// (`bench_cuda_kronos`, `base_sliding`, 80 blocks of up to 512 keys: 45.5 ms for 48.7).
 template <class AnyKernel>
 constexpr bool stages_tiles(const AnyKernel& kernel, const AttentionStorage& storage, Precision precision) {
     if (!has_positions(kernel) || warps_share_keys(kernel) || (precision == Precision::bf16) != storage.keys_are_bf16) {
         return false;
     }
-    using Limits = AttentionLimits;
-    const Index together = queries_of_keys(kernel);
-    const Index queries_of_block = tile_warps_of(kernel, storage.keys_are_bf16) * Limits::tile_warp_queries;
-    const Index blocks = queries_of(kernel) / together * divide_rounding_up(together, queries_of_block);
-    return precision != Precision::tf32 || blocks > Limits::multiprocessors;
+    return precision != Precision::tf32 || blocks_of_positions(kernel, false) > AttentionLimits::multiprocessors;
 }
 
 /// Staged tiles of a block: one where that holds all keys.
@@ -304,8 +309,8 @@ constexpr Index tile_stages_of(const AnyKernel& kernel, bool keys_are_bf16) {
 }
 
 /// Shared memory of a block of tiles that has one stage, or a little more than that: keys and values, in f32 their two
-/// parts, and one position of a suffix that each query has for itself, as it is stored. Of staged rows, two tiles as
-/// they are stored. Warps that share keys take sixteen of them each, and then, in the same place, what they found of
+/// parts, and one position of a suffix that each query has for itself, as it is stored. Of staged rows, one tile or two
+/// as they are stored. Warps that share keys take sixteen of them each, and then, in the same place, what they found of
 /// sixteen queries; wide ones lie there, too.
 template <class AnyKernel>
 constexpr std::size_t tile_bytes_of(const AnyKernel& kernel, const AttentionStorage& storage, Precision precision) {

@@ -187,18 +187,19 @@ public:
         }
         return __all_sync(0xffffffffU, static_cast<int>(result)) != 0;
     }
-    /// Rounds them to tf32, and says whether they were finite numbers.
-    [[nodiscard]] __device__ __forceinline__ bool round_to_tf32_at(std::uint32_t matrix) const requires(are_alike) {
-        static_assert(sizeof(typename Matrix::Element) == 4);
+    /// Rounds them to tf32.
+    __device__ __forceinline__ void round_to_tf32_at(std::uint32_t matrix) const requires(are_alike) {
+#pragma unroll
+        for (unsigned i = 0; i < count; ++i) {
+            (void)round(matrix, i);
+        }
+    }
+    /// The same. Returns whether all of them, of all lanes of the warp, are finite numbers then.
+    [[nodiscard]] __device__ __forceinline__ bool round_and_test_at(std::uint32_t matrix) const requires(are_alike) {
         bool result = true;
 #pragma unroll
         for (unsigned i = 0; i < count; ++i) {
-            const uint4 words = load(matrix, i);
-            result &= are_finite<float>(words);
-            const uint4 rounded = words_as_tf32(words);
-            asm volatile("st.shared.v4.u32 [%0], {%1,%2,%3,%4};" ::"r"(at(matrix, i)), "r"(rounded.x), "r"(rounded.y),
-                         "r"(rounded.z), "r"(rounded.w)
-                         : "memory");
+            result &= are_finite<float>(round(matrix, i));
         }
         return __all_sync(0xffffffffU, static_cast<int>(result)) != 0;
     }
@@ -213,6 +214,15 @@ private:
                      : "r"(at(matrix, i))
                      : "memory");
         return words;
+    }
+    /// Rounds a piece to tf32, and returns it.
+    __device__ __forceinline__ uint4 round(std::uint32_t matrix, unsigned i) const requires(are_alike) {
+        static_assert(sizeof(typename Matrix::Element) == 4);
+        const uint4 rounded = words_as_tf32(load(matrix, i));
+        asm volatile("st.shared.v4.u32 [%0], {%1,%2,%3,%4};" ::"r"(at(matrix, i)), "r"(rounded.x), "r"(rounded.y),
+                     "r"(rounded.z), "r"(rounded.w)
+                     : "memory");
+        return rounded;
     }
     static __device__ __forceinline__ unsigned lane() {
         return threadIdx.x % warp_size;
@@ -265,6 +275,7 @@ struct StagedRows {
             key.round_piece_to_tf32(first + item / pieces, item % pieces);
             value.round_piece_to_tf32(first + item / pieces, item % pieces);
         }
+        __syncwarp();
     }
 };
 

@@ -117,19 +117,19 @@ struct Tile {
         if constexpr (std::is_same_v<Key, Element> && std::is_same_v<Key, BFloat16>) {
             store_both(row, dimension, without_infinite_values(keys, values));
         } else {
-            store_both(row, dimension, without_infinite_values(keys.floats(), values.floats()));
+            // A finite number may be none when it is rounded.
+            store_both(row, dimension, without_infinite_values(rounded(keys.floats()), rounded(values.floats())));
         }
     }
 
 private:
     template <class Both>
     __device__ __forceinline__ void store_both(int row, int dimension, const Both& both) {
-        store_dimensions<head_dim>(key[row], dimension, rounded(both.keys));
-        store_dimensions<head_dim>(value[row], dimension, rounded(both.values));
+        store_dimensions<head_dim>(key[row], dimension, both.keys);
+        store_dimensions<head_dim>(value[row], dimension, both.values);
     }
     /// As tensor cores take it: rounded here once, not by each warp that reads it.
-    template <class Four>
-    static __device__ __forceinline__ Four rounded(Four four) {
+    static __device__ __forceinline__ Pack<float, 4> rounded(Pack<float, 4> four) {
         if constexpr (precision == Precision::tf32) {
 #pragma unroll
             for (float& lane : four.lane) {

@@ -139,7 +139,10 @@ inline constexpr Index tile_blocks = [] {
         S::is_over_variates
             ? S::shape[0] * S::heads * divide_rounding_up(Index{S::samples} * S::positions, Index{slices<K>})
             : S::queries / queries<K>;
-    return groups * query_tiles<K>;
+    constexpr Index blocks = groups * query_tiles<K>;
+    static_assert(!has_positions(K::kernel) || shares_keys<K> ||
+                  blocks == blocks_of_positions(K::kernel, storage_of<K>.keys_are_bf16));
+    return blocks;
 }();
 
 /// Blocks that share a multiprocessor, as far as registers go.

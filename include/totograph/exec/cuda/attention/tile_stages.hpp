@@ -28,8 +28,9 @@ struct StagedPart {
     __device__ __forceinline__ auto value_at(int row, int first, int own) const { return value.at(row, first, own); }
 };
 
-/// Tiles of keys and values on their way to shared memory, of the prefix and then of a suffix: one is copied while the
-/// one before is multiplied. Each warp copies sixteen rows; those of a block beyond the tile's copy nothing.
+/// Tiles of keys and values on their way to shared memory, of the prefix and then of a suffix: the only one, or each is
+/// copied while the one before is multiplied. Each warp copies sixteen rows; those of a block beyond the tile's copy
+/// nothing.
 template <class K, Precision precision>
 class TileStages {
     using Key = typename K::Key;
@@ -111,15 +112,15 @@ public:
                 if (turn == 0) {  // which is asked for before it is known where keys end
                     clear_behind_last_key(tile, turn);
                 }
-                if (!have_finite_values(tile)) {
+                if (!finish_own_rows(tile)) {
                     tile.without_infinite_values(own_row_);
                 }
             } else {
                 clear_behind_last_key(tile, turn);
-                tile.without_infinite_values(own_row_);
                 if constexpr (rounds) {
                     tile.round_to_tf32(own_row_);
                 }
+                tile.without_infinite_values(own_row_);
             }
         }
         __syncthreads();
@@ -127,13 +128,13 @@ public:
     }
 
 private:
-    /// Whether the values of the warp's rows are finite. Where numbers are rounded, they are so then, keys too.
-    [[nodiscard]] __device__ __forceinline__ bool have_finite_values(const Tile& tile) const {
+    /// Rounds the warp's rows to tf32 where they are multiplied so. Returns whether their values are finite then.
+    [[nodiscard]] __device__ __forceinline__ bool finish_own_rows(Tile& tile) const {
         if constexpr (rounds) {
-            (void)pieces_.round_to_tf32_at(own_rows_of(tile.key));
-            const bool result = pieces_.round_to_tf32_at(own_rows_of(tile.value));
+            pieces_.round_to_tf32_at(own_rows_of(tile.key));
+            const bool are_finite = pieces_.round_and_test_at(own_rows_of(tile.value));
             __syncwarp();
-            return result;
+            return are_finite;
         } else {
             return pieces_.are_finite_at(own_rows_of(tile.value));
         }

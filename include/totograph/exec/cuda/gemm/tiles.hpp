@@ -112,21 +112,22 @@ struct Sm90SmallTile {
 struct Sm90WaveTile {
     static constexpr int row_bytes = 128;  ///< Of a stage: 64 elements of k in bf16, 32 in tf32.
     static constexpr int rows_of_warpgroup = 64;
-    /// Tiles that a block computes one after the other, at most. In tf32, where a kernel for the chain takes twice as
-    /// long: `bench_cuda_toto2`, `batch_313m` takes 9.8 ms with eight and 10.4 with four.
+    /// Tiles that a block computes one after the other, at most. More in tf32, where a kernel for the chain takes twice
+    /// as long: `bench_cuda_toto2`, `batch_313m` takes 9.8 ms with eight and 10.5 with four.
     static constexpr int most_waves(bool is_bf16) { return is_bf16 ? 3 : 8; }
-    /// Stages of k from which it is not short: k of 1,024 is. With that, in place of k below 768, `bench_cuda`,
-    /// `dashboard` takes 1.48 ms for 1.52, in tf32 2.69 for 3.00. In tf32 waves of 192 rows are slower with k of 1,368:
-    /// `bench_cuda_toto2`, `batch_22m` 1.00 ms for 1.04.
+    /// Stages of k from which it is not short: k of 1,024 still is. With that, in place of k below 768, `bench_cuda`,
+    /// `dashboard` takes 1.49 ms for 1.52, in tf32 2.68 for 3.00; also few tiles without a chain are faster (256 rows,
+    /// n and k of 768, in tf32: 6.4 us for 7.1). In tf32 waves of 192 rows are slower with k of 1,368:
+    /// `bench_cuda_toto2`, `batch_22m` 1.04 ms for 1.00.
     static constexpr int least_steps_of_long(bool is_bf16) { return is_bf16 ? 17 : 33; }
-    /// Stages of k of small tiles at most, if k is long: k of 1,536, in tf32 of 3,072. With k of 1,368 903 rows, n of
-    /// 512, take 10.5 us for 13.5 in tf32 (`bench_cuda_toto2`, `readme_22m`), and with k of 3,072 2,048 rows, n of 768,
-    /// are worth 0.09 ms of 2.69 (`bench_cuda`, `dashboard`); a longer one was not timed.
+    /// Stages of k of small tiles at most, if k is long: k of 1,536, in tf32 of 3,072. In tf32 903 rows, n of 512, k of
+    /// 1,368, take 10.5 us for 13.5 (`bench_cuda_toto2`, `readme_22m`), and 2,048 rows, n of 768, k of 3,072 save 0.09
+    /// ms of 2.69 (`bench_cuda`, `dashboard`). A longer one was not timed.
     static constexpr int most_steps_of_small(bool is_bf16) { return is_bf16 ? 24 : 96; }
-    /// The same where a kernel for the chain would stand behind cuBLASLt's. With k of 2,112 896 rows, n of 512, of 112
-    /// tiles, take 7.9 us for 9.3, in tf32 12.8 for 15.7 (`bench_cuda_toto2`, `readme_22m`: its embedding); a longer k
+    /// The same where a kernel for the chain would stand behind cuBLASLt's. 896 rows, n of 512, k of 2,112, of 112
+    /// tiles, take 7.9 us for 9.3, in tf32 12.8 for 15.7 (`bench_cuda_toto2`, `readme_22m`: its embedding). A longer k
     /// and fewer tiles were not timed.
-    static constexpr int most_steps_of_small_with_chain(bool is_bf16) { return is_bf16 ? 33 : 66; }
+    static constexpr int most_steps_of_small_with_chain(bool is_bf16) { return is_bf16 ? 33 : 96; }
     static constexpr int most_cluster = 2;  ///< Blocks of the same rows that share the way of these, at most.
 };
 

@@ -63,7 +63,7 @@ struct ClusterGroup {
     using Norm = N;
     using Tile = ClusterBlockTile<Sm90ClusterTile::n_of(K::kernel.columns())>;
 
-    using Groups = RowGroups<Tile::rows_copied, K>;
+    using Groups = RowGroups<Tile::rows_copied, void, K>;
     // 1,024 bytes for barriers and sums of squares.
     static_assert(Tile::shared_bytes + RowGroup::list_bytes + 1024 <= compiled_for.shared_bytes_of_block);
 

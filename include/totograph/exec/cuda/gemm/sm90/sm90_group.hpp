@@ -12,7 +12,7 @@
 #include <totograph/core/shape.hpp>
 #include <totograph/exec/cuda/gemm/gemm_group.hpp>
 #include <totograph/exec/cuda/gemm/select.hpp>
-#include <totograph/exec/cuda/gemm/sm90/norm_of_squares.hpp>
+#include <totograph/exec/cuda/gemm/sm90/norm_from_squares.hpp>
 #include <totograph/exec/cuda/gemm/sm90/ptx.hpp>
 #include <totograph/exec/cuda/gemm/sm90/tile_epilogue.hpp>
 #include <totograph/exec/cuda/gemm/sm90/used_rows.hpp>
@@ -55,14 +55,14 @@ struct Sm90Group {
     static constexpr bool has_norm = !std::is_void_v<N>;
     static constexpr int count = sizeof...(K);
 
-    using Groups = RowGroups<Sm90Tile::m, K...>;
+    using Groups = RowGroups<Sm90Tile::m, Norm, K...>;
 
     struct Parameters {
         CUtensorMap input;
         CUtensorMap input_groups;  ///< The same in tiles of a group of rows, where some may be left out.
         CUtensorMap weights[count];
         KernelCall calls[count];
-        NormOfSquares norm;
+        NormFromSquares norm;
     };
 
     /// The GEMMs as numbers, of which their tiles follow.

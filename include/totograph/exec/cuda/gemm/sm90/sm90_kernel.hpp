@@ -20,7 +20,8 @@
 // tiles of 64 elements of k to shared memory, three ahead; two warpgroups multiply them, 64 rows each, and leave
 // the accumulators in shared memory; three more warps run the chain on them while the next tile is multiplied. On the
 // accumulators of the last tile those that multiplied run it, too. Two blocks of a cluster compute rows that follow
-// each other of the same columns: each copies one half of the weights to both.
+// each other of the same columns: each copies one half of the weights to both. Where the launch before has left sums of
+// squares, the warps that run the chain on a row finish its norm before.
 
 namespace totograph::cuda {
 
@@ -244,7 +245,7 @@ struct Sm90Runner<Sm90Group<Norm, K...>> {
     /// Finishes the norm of the rows of a tile that the warp runs the chain on: warps of all blocks that have them
     /// store the same numbers, and read their own.
     template <class Rows>
-    static __device__ __forceinline__ void finish_norm(const NormOfSquares& norm, const Rows& rows, int first_row,
+    static __device__ __forceinline__ void finish_norm(const NormFromSquares& norm, const Rows& rows, int first_row,
                                                        const TileRows& own) {
         const int count = (own.end - own.first + own.stride - 1) / own.stride * turn_rows;
 #pragma unroll 1

@@ -37,7 +37,7 @@ struct Sm90GroupOf<At, std::integer_sequence<int, i...>> {
 template <class At>
 void launch_sm90(const KernelLauncher& launcher, const Device& device, const void* input,
                  const std::array<const std::byte*, At::launch.gemms()>& weights,
-                 const std::array<KernelCall, At::launch.gemms()>& calls, const NormOfSquares& norm,
+                 const std::array<KernelCall, At::launch.gemms()>& calls, const NormFromSquares& norm,
                  cudaStream_t stream) {
     using Group = typename Sm90GroupOf<At>::type;
     using Tile = typename Group::Tile;

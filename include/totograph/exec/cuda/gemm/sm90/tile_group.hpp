@@ -7,7 +7,7 @@
 #include <cuda.h>
 
 #include <totograph/core/dtype.hpp>
-#include <totograph/exec/cuda/gemm/sm90/norm_of_squares.hpp>
+#include <totograph/exec/cuda/gemm/sm90/norm_from_squares.hpp>
 #include <totograph/exec/cuda/kernels/kernel_call.hpp>
 #include <totograph/exec/cuda/kernels/used_extents.hpp>
 
@@ -34,7 +34,7 @@ struct TileGroup {
         CUtensorMap input;
         CUtensorMap weights[count];
         KernelCall calls[count];
-        NormOfSquares norm;  ///< Of the input.
+        NormFromSquares norm;  ///< Of the input.
         /// For the launch behind it: its result as bf16, and such sums; null where that one takes none, `stored` also
         /// where weights are not bf16.
         BFloat16* stored;

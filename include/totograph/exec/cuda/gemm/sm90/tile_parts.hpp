@@ -6,12 +6,9 @@
 #include <type_traits>
 
 #include <totograph/core/dtype.hpp>
-#include <totograph/exec/cuda/gemm/sm90/norm_of_squares.hpp>
+#include <totograph/exec/cuda/gemm/sm90/norm_from_squares.hpp>
 #include <totograph/exec/cuda/gemm/sm90/tile_group.hpp>
 #include <totograph/exec/cuda/gemm/tiles.hpp>
-#include <totograph/exec/cuda/kernels/blocks.hpp>
-#include <totograph/exec/cuda/kernels/element_places.hpp>
-#include <totograph/exec/cuda/kernels/elementwise.hpp>
 #include <totograph/exec/cuda/kernels/kernel_call.hpp>
 #include <totograph/exec/cuda/kernels/packs.hpp>
 #include <totograph/exec/cuda/kernels/reduction.hpp>

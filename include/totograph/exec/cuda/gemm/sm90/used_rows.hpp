@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <tuple>
+#include <type_traits>
 
 #include <totograph/exec/cuda/gemm/tiles.hpp>
 #include <totograph/exec/cuda/kernels/used_extents.hpp>
@@ -15,13 +16,20 @@ namespace totograph::cuda {
 
 /// Groups of neighbouring rows of GEMMs of one input.
 /// @tparam most_rows  of a group: those that are copied at once
-template <int most_rows, class... K>
+/// @tparam Norm       that runs with them; void for none
+template <int most_rows, class Norm, class... K>
 struct RowGroups {
     using First = std::tuple_element_t<0, std::tuple<K...>>;
     static constexpr auto m = static_cast<int>(First::kernel.rows());
     static constexpr bool bounds_any = UsedExtents<First>::template bounds_any<UsedExtents<First>::rows>;
-    static constexpr bool agree = (bounds_same_rows(First::bounds, K::bounds) && ...);
-    /// Whether all of the GEMMs bound the same rows, and some, which are few enough to be listed.
+    static constexpr bool agree = (bounds_same_rows(First::bounds, K::bounds) && ...) && [] {
+        if constexpr (std::is_void_v<Norm>) {
+            return true;
+        } else {
+            return bounds_same_rows(First::bounds, Norm::bounds);  // else others read it of rows that are left out
+        }
+    }();
+    /// Whether all of the GEMMs, and the norm, bound the same rows, and some, which are few enough to be listed.
     static constexpr bool is_bounded = bounds_any && agree && RowGroup::rows_of(m, most_rows) > 0;
     static constexpr int rows = is_bounded ? RowGroup::rows_of(m, most_rows) : RowGroup::least;
     static constexpr int count = (m + rows - 1) / rows;

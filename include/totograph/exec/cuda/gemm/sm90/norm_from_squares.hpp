@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <cstddef>
-
 #include <totograph/exec/cuda/gemm/epilogue.hpp>
 #include <totograph/exec/cuda/gemm/tiles.hpp>
 #include <totograph/exec/cuda/kernels/element_places.hpp>
@@ -15,7 +13,7 @@
 namespace totograph::cuda {
 
 /// What it reads and stores. A kernel's parameters hold it.
-struct NormOfSquares {
+struct NormFromSquares {
     KernelCall call;
     /// Of each `squared_columns` of the input, the sum of the squares of each row. Null where another kernel has
     /// computed the norm.
@@ -29,7 +27,7 @@ struct NormOfSquares {
 /// @param  row_of  the row of a number below `each`, one that exists
 /// @param  stores  whether the thread stores it
 template <class Norm, int m, int k, int each, class RowOf, class Stores>
-__device__ __forceinline__ void finish_norms(const NormOfSquares& norm, const RowOf& row_of, const Stores& stores) {
+__device__ __forceinline__ void finish_norms(const NormFromSquares& norm, const RowOf& row_of, const Stores& stores) {
     constexpr int parts = (k + squared_columns - 1) / squared_columns;
     float total[each] = {};
 #pragma unroll
