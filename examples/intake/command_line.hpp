@@ -17,7 +17,8 @@ inline void add_intake_options(CLI::App& app, IntakeOptions& intake) {
         ->type_name("COLUMN")
         ->group(group);
     app.add_option("--separator", intake.separator,
-                   "What stands between fields: a character, tab or space\n(default: as the first lines tell)")
+                   "What stands between fields: a character, tab or space (as\nmany as there are; default: as the "
+                   "first lines tell)")
         ->type_name("CHARACTER")
         ->group(group);
     app.add_option("--decimal", intake.decimal,

@@ -109,7 +109,9 @@ public:
 
     /// Whether a line holds nothing at all, not even a separator.
     [[nodiscard]] bool is_blank(const std::string& line) const {
-        return totograph::io::detail::is_blank_line(line) && line.find(format_.used_separator()) == std::string::npos;
+        const char separator = format_.used_separator();
+        return totograph::io::detail::is_blank_line(line) &&
+               (separator == ' ' || line.find(separator) == std::string::npos);
     }
 
     /// Whether a blank line is a step without a value: in a single column, as in files, and not elsewhere.

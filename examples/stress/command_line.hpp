@@ -117,7 +117,8 @@ inline void add_requests(CLI::App& app, Options& options) {
                          "Column of timestamps (default: the first of dates, times or\nepoch times)"),
           "COLUMN");
     group(app.add_option("--separator", options.intake.separator,
-                         "What stands between fields: a character, tab or space\n(default: as the first lines tell)"),
+                         "What stands between fields: a character, tab or space (as\nmany as there are; default: as "
+                         "the first lines tell)"),
           "CHARACTER");
     const auto sizes = [&](const char* name, std::vector<std::int64_t>& list, const char* words) {
         group(add_list(app, name, list, split_whole_numbers, words), "N,N,...");

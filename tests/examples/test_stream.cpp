@@ -1000,6 +1000,11 @@ TEST_CASE("blank lines are steps in a single column alone") {
     CHECK_FALSE(two.has_blank_steps());
     CHECK(two.is_blank(""));
     CHECK_FALSE(two.is_blank("\t"));  // a line of two gaps
+    Options spaced;
+    spaced.intake.separator = "space";
+    ObservationReader aligned(spaced);
+    aligned.read_head({"  load  fan", "     1    2", "    10   20"});
+    CHECK(aligned.is_blank("   "));
     Options counted;
     counted.variates = 1;
     ObservationReader bare(counted);

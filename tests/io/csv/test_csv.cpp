@@ -184,7 +184,15 @@ TEST_CASE("csv: other separators") {
     CHECK(parse("a;b\n1;2\n", separated_by(';')).columns.at(1) == Values{2.0});
     CHECK(std::isnan(parse("a\tb\n1\t\n2\t3\n", separated_by('\t')).columns.at(1).at(0)));
     CHECK(parse("a b\n1 2\n", separated_by(' ')).columns.at(1) == Values{2.0});
-    // A separator that is a blank stands between fields that are empty, too.
+    // Any number of blanks is one separator, and those at the ends of a line are none.
+    const auto aligned = parse("  a     b \n 1   2.5\n10 \t \"\"  \n\n", separated_by(' '));
+    CHECK(aligned.names == Names{"a", "b"});
+    CHECK(aligned.columns.at(0) == Values{1, 10});
+    CHECK(aligned.columns.at(1).at(0) == 2.5);
+    CHECK(std::isnan(aligned.columns.at(1).at(1)));
+    CHECK(parse("a b\n1 2\n3 4  ", separated_by(' ')).columns.at(1) == Values{2, 4});
+    CHECK(parse("\"a b\"  c\n1  2\n", separated_by(' ')).names == Names{"a b", "c"});
+    // Tabs stand between fields that are empty, too.
     const auto tabs = parse("a\tb\tc\n1\t\t3\n\t5\t6\n", separated_by('\t'));
     CHECK(std::isnan(tabs.columns.at(1).at(0)));
     CHECK(std::isnan(tabs.columns.at(0).at(1)));
@@ -213,6 +221,9 @@ TEST_CASE("csv: rows that are too long are refused by line, short ones are gaps"
     // R names no column of row names.
     CHECK(parse("a b\nx 1 2\ny 3 4\n", separated_by(' ')).columns.at(1) == Values{2, 4});
     refuses("a b\nx 1 2\ny 3\n", {"Line 2", "has 3 fields"}, separated_by(' '));
+    // Above an index pandas leaves blanks.
+    CHECK(parse("            load\n2024-01-01     1\n2024-01-02     2\n", separated_by(' ')).timestamps.size() == 2);
+    refuses("load\n1 2\n3 4\n", {"Line 2", "has 2 fields"}, separated_by(' '));
     // The comma of a date makes no name of a row.
     refuses("date,load\nJan 5, 2024,1\nJan 6, 2024,2\n", {"Line 2", "has 3 fields, but the header has 2"});
     CHECK(parse("date,load\n\"Jan 5, 2024\",1\n\"Jan 6, 2024\",2\n").clock.times.size() == 2);

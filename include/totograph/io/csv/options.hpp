@@ -14,7 +14,8 @@ namespace totograph::io {
 
 /// How to read a CSV file. Whatever is not given is found out by looking at the file.
 struct CsvOptions {
-    /// What stands between fields: by default the one of tab, `;`, `|` and `,` that the first lines share.
+    /// What stands between fields: by default the one of tab, `;`, `|` and `,` that the first lines share. A blank is a
+    /// run of blanks and tabs, as in tables that are aligned.
     std::optional<char> separator{};
     /// The columns of values to read, in this order; empty means all that hold numbers. Others may hold any text.
     std::vector<std::string> columns{};

@@ -23,7 +23,8 @@ struct CsvField {
 
 /// Splits CSV text into records as RFC 4180 says: fields in double quotes may hold separators, line ends and doubled
 /// quotes. A quote inside a field that does not begin with one is a letter. Line ends are `\n`, `\r\n` or `\r`. A UTF-8
-/// byte order mark at the start is skipped.
+/// byte order mark at the start is skipped. Where blanks are the separator, a run of blanks and tabs is one, and those
+/// at the ends of a line are none, as in tables that are aligned; an empty field there is `""`.
 class CsvRecords {
 public:
     /// `text` must outlive this object; `file_name` is the name that messages give it, `first_line` the number of its
@@ -49,13 +50,22 @@ public:
     [[nodiscard]] std::size_t line() const { return line_; }
 
 private:
+    /// Skips blanks that are no separators.
     void skip_blanks();
+
+    /// Skips a run of blanks, where these are the separator.
+    void skip_run();
+
+    [[nodiscard]] bool is_separator(char character) const {
+        return character == separator_ || (separator_ == ' ' && character == '\t');
+    }
 
     [[nodiscard]] char peek() const { return position_ < text_.size() ? text_[position_] : ' '; }
 
+    [[nodiscard]] bool at_line_end() const { return text_[position_] == '\n' || text_[position_] == '\r'; }
+
     [[nodiscard]] bool at_field_end() const {
-        return position_ == text_.size() || text_[position_] == separator_ || text_[position_] == '\n' ||
-               text_[position_] == '\r';
+        return position_ == text_.size() || is_separator(text_[position_]) || at_line_end();
     }
 
     [[noreturn]] void fail(std::size_t line, const std::string& what) const {

@@ -21,7 +21,7 @@ void check_table(const Table& table);
 }  // namespace detail
 
 /// A table as CSV text: a header, then a line for each row; the timestamps, if there are any, come first. Numbers are
-/// the shortest that read back as the same; gaps (NaN) are empty.
+/// the shortest that read back as the same; gaps (NaN) are empty, between blanks `""`.
 ///
 /// Throws `Error(invalid_argument)` for a table that could not be read back: no rows or columns, lengths that differ,
 /// empty or equal names, infinite values, NUL bytes, or an unusable separator.

@@ -39,6 +39,7 @@ TOTOGRAPH_INLINE bool CsvRecords::next(std::vector<CsvField>& record) {
     if (position_ == text_.size()) {
         return false;
     }
+    skip_run();
     while (true) {
         if (record.size() == most_fields) {
             fail(line_, "has more than " + std::to_string(most_fields) + " fields, so it is no table.");
@@ -51,23 +52,29 @@ TOTOGRAPH_INLINE bool CsvRecords::next(std::vector<CsvField>& record) {
         } else {
             read_plain(field);
         }
+        skip_run();
         if (position_ == text_.size()) {
             return true;
         }
-        const char end = text_[position_++];
-        if (end == '\n' || end == '\r') {
-            if (end == '\r' && peek() == '\n') {
-                ++position_;
-            }
+        if (at_line_end()) {
+            const char end = text_[position_++];
+            position_ += end == '\r' && peek() == '\n' ? 1 : 0;
             ++line_;
             return true;
         }
+        position_ += separator_ == ' ' ? 0 : 1;
     }
 }
 
 TOTOGRAPH_INLINE void CsvRecords::skip_blanks() {
-    while (position_ < text_.size() && text_[position_] != separator_ &&
+    while (position_ < text_.size() && !is_separator(text_[position_]) &&
            (text_[position_] == ' ' || text_[position_] == '\t')) {
+        ++position_;
+    }
+}
+
+TOTOGRAPH_INLINE void CsvRecords::skip_run() {
+    while (separator_ == ' ' && position_ < text_.size() && is_separator(text_[position_])) {
         ++position_;
     }
 }

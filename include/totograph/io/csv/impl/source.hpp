@@ -52,10 +52,12 @@ TOTOGRAPH_INLINE void CsvSource::read_header(std::optional<bool> has_header, con
         for (const CsvField& field : first) {
             given.push_back(field.text);
         }
-        // R writes no name for the names of rows, which it puts in quotes.
+        // R writes no name for the names of rows, which it puts in quotes; above an index pandas leaves blanks.
+        const bool is_indented = layout_.separator == ' ' && is_blank_line(text_.substr(layout_.begin, 1));
         Record third;
         const std::size_t width = first.size() + 1;
-        const bool has_row_names = second.size() == width && has_row_name(second, layout_.separator, gaps) &&
+        const bool has_row_names = second.size() == width &&
+                                   (is_indented || has_row_name(second, layout_.separator, gaps)) &&
                                    !second.back().text.empty() && (!records.next(third) || third.size() == width);
         if (has_row_names) {
             given.insert(given.begin(), "");

@@ -30,6 +30,7 @@ TOTOGRAPH_INLINE void append_csv_text(std::string& text, std::string_view cell, 
     const bool needs_quotes =
         cell.find_first_of("\"\r\n") != std::string_view::npos || cell.find(separator) != std::string_view::npos ||
         without_blanks(cell) != cell ||
+        (separator == ' ' && (cell.empty() || cell.find('\t') != std::string_view::npos)) ||
         (is_name &&
          (kind_of_cell(cell, gaps) != CellKind::text || cell.find_first_of(guessed_separators) != std::string::npos ||
           std::string_view("\xef#%/").find(cell[0]) != std::string_view::npos || cell.starts_with("sep=")));
@@ -117,8 +118,8 @@ TOTOGRAPH_INLINE std::string format_csv(const Table& table, char separator) {
             const double value = table.columns[column][row];
             if (!std::isnan(value)) {
                 text += format_decimal(value);
-            } else if (table.columns.size() == 1 && !has_timestamps) {
-                text += "\"\"";  // An empty line at the end would not be taken for a row.
+            } else if (separator == ' ' || (table.columns.size() == 1 && !has_timestamps)) {
+                text += "\"\"";  // A run of blanks is one, and an empty line at the end would not be taken for a row.
             }
         }
         text += '\n';
