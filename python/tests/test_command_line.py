@@ -123,6 +123,20 @@ def test_epoch_times_are_the_clock(tmp_path):
     assert nanoseconds.times_ahead(1) == ["1577836802000000000"]
 
 
+def test_times_without_marks_and_those_of_mail_are_times(tmp_path):
+    for times, then in [(("20240101T220000Z", "20240101T230000Z"), "2024-01-02 00:00:00+00:00"),
+                        (("20240101T2200", "20240101T2300"), "2024-01-02 00:00:00"),
+                        (("20240101T22", "20240101T23"), "2024-01-02 00:00:00"),
+                        (("20240101 22:00", "20240101 23:00"), "2024-01-02 00:00:00"),
+                        (("20240101T220000+0100", "20240101T230000+0100"), "2024-01-02 00:00:00+01:00")]:
+        assert table_of_times(tmp_path, *times).times_ahead(1) == [then]
+    mail = ('"Mon, 01 Jan 2024 22:00:00 +0000",1', '"Mon, 01 Jan 2024 23:00:00 +0000",2')
+    assert table_of(tmp_path, *mail).times_ahead(1) == ["2024-01-02 00:00:00+00:00"]
+    for text in ("20241301T2200", "20240101T2500", '"Mon, 01 Foo 2024 22:00:00 +0000"', '"Fri, 30 Feb 2024 22:00:00 GMT"'):
+        with pytest.raises(ValueError, match="is neither a number nor a time"):
+            table_of(tmp_path, f"{text},1", f"{text},2")
+
+
 def test_dates_in_digits_are_the_clock(tmp_path):
     taken = "Column '{}' holds dates: it is taken as the clock."
     days = table_of(tmp_path, "20240228,1", "20240229,2", "20240302,3", header="date,load")

@@ -5,8 +5,10 @@ from __future__ import annotations
 
 import csv
 import math
+import re
 from dataclasses import dataclass
 from datetime import MAXYEAR, datetime, timezone
+from email.utils import parsedate_to_datetime
 from functools import cached_property
 from pathlib import Path
 from typing import Sequence
@@ -18,6 +20,10 @@ from ._epoch import DateInDigits, Epoch, date_in_digits_of, epoch_of, is_clock_n
 from ._time_step import find_time_step
 
 _GAPS = {"", "na", "nan", "null", "none", "?"}
+#: ISO 8601 without marks, and a time of day; Python reads it from 3.11 on.
+_BASIC = re.compile(r"(\d{4})(\d\d)(\d\d)[T ](\d\d)(?::?(\d\d)(?::?(\d\d(?:\.\d+)?))?)?(?:([+-]\d\d):?(\d\d))?")
+#: As RFC 2822 says, such as "Mon, 01 Jan 2024 10:00:00 +0000".
+_OF_MAIL = re.compile(r"([A-Za-z]{3}, )?\d{1,2} [A-Za-z]{3} \d{4} \d\d:\d\d(:\d\d)? ([+-]\d{4}|GMT|UTC|UT)")
 
 
 @dataclass(frozen=True)
@@ -69,9 +75,16 @@ def _number(text: str) -> float | None:
 
 
 def _time(text: str) -> datetime | None:
+    plain = text.strip()
     try:
-        return datetime.fromisoformat(text.strip().replace("Z", "+00:00"))
-    except ValueError:
+        if _OF_MAIL.fullmatch(plain):
+            return parsedate_to_datetime(plain)
+        plain = plain.replace("Z", "+00:00")
+        if basic := _BASIC.fullmatch(plain):
+            year, month, day, hour, minute, second, *zone = (part or "00" for part in basic.groups())
+            plain = f"{year}-{month}-{day}T{hour}:{minute}:{second}" + (":".join(zone) if basic[7] else "")
+        return datetime.fromisoformat(plain)
+    except (TypeError, ValueError):  # the former of Python 3.9, for a month that is none
         return None
 
 

@@ -36,6 +36,14 @@ TEST_CASE("clock: times are spelled as all of a column show together") {
     CHECK(next({"10/09/2023", "10/16/2023"}, 19 * day, DateOrder::month_first) == "11/04/2023");
 }
 
+TEST_CASE("clock: hours, minutes and seconds that touch are as many as any time of the column has") {
+    const Clock clock = read_clock({"20240101T00", "20240101T003015", "20240101T01"});
+    REQUIRE(clock.kind == Clock::Kind::instants);
+    CHECK(clock.text(clock.times[0]) == "20240101T000000");
+    CHECK(read_clock({"20240101T00", "20240101T01"}).text(clock.times[0]) == "20240101T00");
+    CHECK(read_clock({"20240101", "20240101T01"}).kind == Clock::Kind::labels);
+}
+
 TEST_CASE("clock: numbers keep their decimals") {
     const Clock clock = read_clock(Stamps{"1.5", "-0.25", "3e0"});
     CHECK(clock.kind == Clock::Kind::numbers);

@@ -13,11 +13,30 @@ using totograph::io::parse_timestamp;
 using totograph::io::timestamp_text;
 
 TEST_CASE("timestamp: timestamps are read and spelled alike") {
-    for (const char* text :
-         {"2026-11-21", "2026-11-21T02:13:41Z", "2026-11-21 02:13", "1969-12-31T23:59:59.250Z", "2026-1-5",
-          "2026/11/21 2:13", "2026-11", "2026-11-21 02:13:41 UTC", "2026-11-21 9:13:41 PM", "2026-03-29T01:30:00+02:00",
-          "2024-02-29T00:00:00-0330", "2026-11-21T02:13:41.123456789Z", "2026-11-21T02:13:41.050Z", "1700-01-01",
-          "2250-12-31"}) {
+    for (const char* text : {"2026-11-21",
+                             "2026-11-21T02:13:41Z",
+                             "2026-11-21 02:13",
+                             "1969-12-31T23:59:59.250Z",
+                             "2026-1-5",
+                             "2026/11/21 2:13",
+                             "2026-11",
+                             "2026-11-21 02:13:41 UTC",
+                             "2026-11-21 9:13:41 PM",
+                             "2026-03-29T01:30:00+02:00",
+                             "2024-02-29T00:00:00-0330",
+                             "2026-11-21T02:13:41.123456789Z",
+                             "2026-11-21T02:13:41.050Z",
+                             "1700-01-01",
+                             "2250-12-31",
+                             "20261121T021341Z",
+                             "20261121T0213",
+                             "20261121T02",
+                             "20261121T021341.250+0100",
+                             "20261121 02:13",
+                             "20261121 2:13",
+                             "20261121T02:13:41Z",
+                             "20261121 021341",
+                             "20261121 02:13 AM"}) {
         CAPTURE(text);
         const auto stamp = parse_timestamp(text);
         REQUIRE(stamp);
@@ -26,6 +45,8 @@ TEST_CASE("timestamp: timestamps are read and spelled alike") {
     CHECK(parse_timestamp("1970-01-01T00:00:01.5Z")->instant == 1'500'000'000);
     CHECK(parse_timestamp("1970-01-01T01:00+01:00")->instant == 0);
     CHECK(parse_timestamp("1970-01-01T00:00-03:30")->instant == 12'600'000'000'000);
+    CHECK(parse_timestamp("20240229T2400")->instant == parse_timestamp("2024-03-01")->instant);
+    CHECK(parse_timestamp("20240229 101112")->instant == parse_timestamp("2024-02-29T10:11:12Z")->instant);
     // A leap second is the next one.
     CHECK(parse_timestamp("2016-12-31T23:59:60Z")->instant == parse_timestamp("2017-01-01")->instant);
 }
@@ -56,6 +77,14 @@ TEST_CASE("timestamp: what is no timestamp is not taken for one") {
                              "2026-02-30",
                              "2026.11",
                              "20261121",
+                             "20261121T",
+                             "20261121T021",
+                             "20261121T0213411",
+                             "20261121 02",
+                             "20261121 0213:41",
+                             "20261321T0213",
+                             "2026-11-21T0213",
+                             "20261121X0213",
                              "1/2",
                              "2026-11-21X02:13",
                              "2026-11-21T24:01",
@@ -102,6 +131,18 @@ TEST_CASE("timestamp: months by their names, and quarters") {
         CHECK(timestamp_text(stamp->instant, {}) == first_day);
         CHECK(timestamp_text(stamp->instant, stamp->style) == text);
     }
+    // The day of the week moves along, in letters as they were.
+    for (const auto& named : {std::pair{"Mon, 01 Jan 2024 10:00:00 +0000", "Thu, 01 Feb 2024 10:00:00 +0000"},
+                              {"Monday, January 1, 2024", "Thursday, February 1, 2024"},
+                              {"MON 1 jan 2024 10:00", "THU 1 feb 2024 10:00"},
+                              {"Mon, 01 Jan 2024 10:00:00 GMT", "Thu, 01 Feb 2024 10:00:00 GMT"}}) {
+        CAPTURE(named.first);
+        const auto stamp = parse_timestamp(named.first);
+        REQUIRE(stamp);
+        CHECK(timestamp_text(stamp->instant, stamp->style) == named.first);
+        constexpr std::int64_t days = 31 * totograph::io::seconds_per_day * totograph::io::nanoseconds_per_second;
+        CHECK(timestamp_text(stamp->instant + days, stamp->style) == named.second);
+    }
     CHECK(parse_timestamp("5-Jan-2024 02:13+01:00")->instant == parse_timestamp("2024-01-05T01:13Z")->instant);
     CHECK(timestamp_text(parse_timestamp("Sept 2024")->instant, {}) == "2024-09-01");
 }
@@ -109,7 +150,8 @@ TEST_CASE("timestamp: months by their names, and quarters") {
 TEST_CASE("timestamp: words and numbers that are no dates") {
     // "Jan-24" could be a day or a year.
     for (const char* text : {"Jan", "Jan-24", "24-Jan", "2024-Q5", "2024-Q12", "Q1", "Jane 2024", "5 5 Jan 2024",
-                             "30-Feb-2024", "2024 Jan 10:00", "Jan 2024 Feb", "5-Jan-2024-", "12.3 Jan", "May", ""}) {
+                             "30-Feb-2024", "2024 Jan 10:00", "Jan 2024 Feb", "5-Jan-2024-", "12.3 Jan", "May", "Mon",
+                             "Mon, 5", "Mon5 Jan 2024", "Mon, Mon, 5 Jan 2024", ""}) {
         CAPTURE(text);
         CHECK(!parse_timestamp(text));
     }

@@ -12,15 +12,16 @@
 
 namespace totograph::io {
 
-/// A date whose month is a name, or which is a quarter: "05-Jan-2024", "January 5, 2024", "2024 Jan", "2024-Q1".
+/// A date whose month is a name, or which is a quarter: "05-Jan-2024", "January 5, 2024", "2024 Jan", "2024-Q1". A day
+/// of the week may stand before it: "Mon, 01 Jan 2024".
 struct NamedDate {
     std::int64_t year = 0;
     std::int64_t month = 0;
     std::int64_t day = 1;
     bool has_day = false;
     /// How it is spelled: `d` a day, `D` one of two digits, `b` a short month and `B` a whole one, `q` the number of a
-    /// quarter, `y` a year of two digits and `Y` of four; all else stands for itself. `^` before a month asks for
-    /// capitals, `_` for small letters.
+    /// quarter, `y` a year of two digits and `Y` of four, `a` a short day of the week and `A` a whole one; all else
+    /// stands for itself. `^` before a name asks for capitals, `_` for small letters.
     std::string pattern{};
 };
 
@@ -30,12 +31,18 @@ inline constexpr std::array<std::string_view, 12> month_names = {"january",   "f
                                                                  "may",       "june",     "july",     "august",
                                                                  "september", "october",  "november", "december"};
 
+inline constexpr std::array<std::string_view, 7> weekday_names = {"sunday",   "monday", "tuesday", "wednesday",
+                                                                  "thursday", "friday", "saturday"};
+
 inline char small_letter(char letter) {
     return static_cast<char>(std::tolower(static_cast<unsigned char>(letter)));
 }
 
 /// The month that a name says, whole or by its first three letters, from 1; 0 for another word.
 std::int64_t month_of_name(std::string_view word);
+
+/// Whether a word is a day of the week, whole or by its first three letters.
+bool is_weekday(std::string_view word);
 
 /// Reads the parts of a named date off the front of a text, in any order that says which part is which.
 class NamedDateReader {
@@ -61,7 +68,16 @@ private:
 
     bool take_quarter();
 
+    /// A day of the week and what parts it from the date; that it is the right one is not checked.
+    void take_weekday();
+
     bool take_month();
+
+    /// The word that comes next; empty without.
+    [[nodiscard]] std::string_view word() const;
+
+    /// Adds a name to the pattern, as its letters are.
+    void add_name(std::string_view name, char kind);
 
     std::string_view rest_;
     NamedDate date_;

@@ -33,7 +33,7 @@ struct TimestampStyle {
     bool has_time = false;
     bool has_minutes = true;
     bool has_seconds = false;
-    bool has_colons = true;       ///< "2026010514" has none.
+    bool has_colons = true;       ///< "2026010514" and "20260105T1430" have none.
     std::string separator = "T";  ///< between the date and the time
     bool has_two_digit_hours = true;
     std::string half_day;  ///< "" on a clock of 24 hours, else what stands before the letter, and "AM" or "am"
@@ -87,7 +87,10 @@ struct DateFields {
     bool begins_with_year = false;
 };
 
-/// Reads "2026-11-21", "2026/1/5", "2026-11", "21.11.2026", "11/21/26" and the like.
+/// Whether a text begins with a date whose parts touch, and a time of day follows: "20261121T0213", "20261121 02:13".
+bool begins_with_touching_date(std::string_view text);
+
+/// Reads "2026-11-21", "2026/1/5", "2026-11", "21.11.2026", "11/21/26" and the like, and "20261121" before a time.
 bool read_date(FieldReader& reader, DateFields& fields, TimestampStyle& style);
 
 bool read_fraction(FieldReader& reader, TimestampStyle& style, std::int64_t& nanoseconds);
@@ -96,6 +99,9 @@ bool read_fraction(FieldReader& reader, TimestampStyle& style, std::int64_t& nan
 bool read_half_day(FieldReader& reader, TimestampStyle& style, std::int64_t& hours);
 
 bool read_zone(FieldReader& reader, TimestampStyle& style);
+
+/// Reads minutes and seconds behind an hour. Behind a date whose parts touch, they may touch as well.
+bool read_minutes(FieldReader& reader, TimestampStyle& style, std::int64_t& minutes, std::int64_t& seconds);
 
 /// Reads the time of day behind a date, in nanoseconds, and the zone.
 bool read_time(FieldReader& reader, TimestampStyle& style, std::int64_t& nanoseconds);
@@ -113,9 +119,10 @@ DateReading date_reading(std::string_view text);
 
 /// Reads "2026-11-21", "2026-11-21T02:13", "2026/11/21 02:13:41.250+01:00" and the like, and dates that do not begin
 /// with their year ("21.11.2026 2:13", "11/21/2026, 2:13:41 PM") in the order `order`; and dates with the name of a
-/// month, and quarters ("05-Jan-2024 2:13", "Jan 5, 2024", "2024 Jan", "2024-Q1"). The time 24:00 is midnight at the
-/// end of its day. Nothing where the text is something else or lies outside the years 1700 to 2250 (the reach of 64-bit
-/// nanoseconds).
+/// month, and quarters ("05-Jan-2024 2:13", "Jan 5, 2024", "Mon, 05 Jan 2026 02:13:41 +0000", "2024 Jan", "2024-Q1");
+/// and ISO 8601 without marks where a time follows ("20261121T021341Z", "20261121 02:13"). The time 24:00 is midnight
+/// at the end of its day. Nothing where the text is something else or lies outside the years 1700 to 2250 (the reach of
+/// 64-bit nanoseconds).
 std::optional<Timestamp> parse_timestamp(std::string_view text, DateOrder order = DateOrder::year_first);
 
 /// The date and time of day of an instant on a clock `offset_seconds` ahead of UTC.

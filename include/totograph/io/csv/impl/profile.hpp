@@ -116,7 +116,8 @@ TOTOGRAPH_INLINE void ColumnProfiler::add(ColumnProfile& profile, const CsvField
 
 TOTOGRAPH_INLINE void ColumnProfiler::add_time(ColumnProfile& profile, std::string_view cell) {
     ++profile.times;
-    profile.has_hours = profile.has_hours || cell.find(':') != std::string_view::npos;
+    profile.has_hours =
+        profile.has_hours || cell.find(':') != std::string_view::npos || detail::begins_with_touching_date(cell);
     profile.has_repeats = profile.has_repeats || profile.last_time == cell;
     profile.last_time = cell;
 }

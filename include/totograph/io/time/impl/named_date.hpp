@@ -30,7 +30,15 @@ TOTOGRAPH_INLINE std::int64_t month_of_name(std::string_view word) {
     return 0;
 }
 
+TOTOGRAPH_INLINE bool is_weekday(std::string_view word) {
+    std::string small(word.substr(0, 10));
+    std::transform(small.begin(), small.end(), small.begin(), small_letter);
+    return std::any_of(weekday_names.begin(), weekday_names.end(),
+                       [&](std::string_view name) { return small == name || small == name.substr(0, 3); });
+}
+
 TOTOGRAPH_INLINE std::optional<NamedDate> NamedDateReader::read() {
+    take_weekday();
     for (int part = 0; part < 3; ++part) {
         const std::string_view before = rest_;
         const std::string pattern = date_.pattern;
@@ -101,19 +109,38 @@ TOTOGRAPH_INLINE bool NamedDateReader::take_quarter() {
     return true;
 }
 
-TOTOGRAPH_INLINE bool NamedDateReader::take_month() {
+TOTOGRAPH_INLINE std::string_view NamedDateReader::word() const {
     const auto end = std::find_if_not(rest_.begin(), rest_.end(), is_letter);
-    const std::string_view word = rest_.substr(0, static_cast<std::size_t>(end - rest_.begin()));
-    const std::int64_t month = date_.month > 0 ? 0 : month_of_name(word);
+    return rest_.substr(0, static_cast<std::size_t>(end - rest_.begin()));
+}
+
+TOTOGRAPH_INLINE void NamedDateReader::add_name(std::string_view name, char kind) {
+    const bool is_small = name[0] == small_letter(name[0]);
+    const bool is_large = name[1] != small_letter(name[1]);
+    date_.pattern += is_small ? "_" : is_large ? "^" : "";
+    date_.pattern += kind;
+}
+
+TOTOGRAPH_INLINE void NamedDateReader::take_weekday() {
+    const std::string_view name = word();
+    const std::string_view mark = rest_.substr(name.size()).starts_with(", ") ? ", " : " ";
+    if (!is_weekday(name) || !rest_.substr(name.size()).starts_with(mark)) {
+        return;
+    }
+    add_name(name, name.size() == 3 ? 'a' : 'A');
+    date_.pattern += mark;
+    take(name.size() + mark.size());
+}
+
+TOTOGRAPH_INLINE bool NamedDateReader::take_month() {
+    const std::string_view name = word();
+    const std::int64_t month = date_.month > 0 ? 0 : month_of_name(name);
     if (month == 0) {
         return false;
     }
     date_.month = month;
-    const bool is_small = word[0] == small_letter(word[0]);
-    const bool is_large = word[1] != small_letter(word[1]);
-    date_.pattern += is_small ? "_" : is_large ? "^" : "";
-    date_.pattern += word.size() == 3 || (month == 9 && word.size() == 4) ? 'b' : 'B';
-    take(word.size());
+    add_name(name, name.size() == 3 || (month == 9 && name.size() == 4) ? 'b' : 'B');
+    take(name.size());
     return true;
 }
 
@@ -154,6 +181,7 @@ TOTOGRAPH_INLINE std::string named_date_text(const std::chrono::year_month_day& 
     const auto month = static_cast<unsigned>(date.month());
     const auto day = static_cast<unsigned>(date.day());
     const int year = static_cast<int>(date.year());
+    const std::string_view weekday = detail::weekday_names[std::chrono::weekday(date).c_encoding()];
     std::string text;
     char letters = '\0';
     const auto add_name = [&](std::string name) {
@@ -163,11 +191,14 @@ TOTOGRAPH_INLINE std::string named_date_text(const std::chrono::year_month_day& 
                            [](char letter) { return static_cast<char>(letter - 'a' + 'A'); });
         }
         text += name;
+        letters = '\0';
     };
     for (const char part : pattern) {
         switch (part) {
             case 'd': text += std::to_string(day); break;
             case 'D': text += two_digits(day); break;
+            case 'a': add_name(std::string(weekday.substr(0, 3))); break;
+            case 'A': add_name(std::string(weekday)); break;
             case 'b': add_name(std::string(detail::month_names[month - 1].substr(0, 3))); break;
             case 'B': add_name(std::string(detail::month_names[month - 1])); break;
             case 'q': text += std::to_string((month + 2) / 3); break;

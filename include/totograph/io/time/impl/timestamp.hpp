@@ -44,7 +44,19 @@ TOTOGRAPH_INLINE bool FieldReader::word(std::string_view wanted) {
     return is_there;
 }
 
+TOTOGRAPH_INLINE bool begins_with_touching_date(std::string_view text) {
+    const auto is_digit = [](char letter) { return letter >= '0' && letter <= '9'; };
+    return text.size() > 9 && std::all_of(text.begin(), text.begin() + 8, is_digit) &&
+           (text[8] == 'T' || text[8] == ' ') && is_digit(text[9]);
+}
+
 TOTOGRAPH_INLINE bool read_date(FieldReader& reader, DateFields& fields, TimestampStyle& style) {
+    if (begins_with_touching_date(reader.rest())) {
+        fields.begins_with_year = true;
+        style.date_separator = '\0';
+        return reader.digits(4, fields.parts[0]) && reader.digits(2, fields.parts[1]) &&
+               reader.digits(2, fields.parts[2]);
+    }
     const std::size_t first = reader.numeral(4, fields.parts[0]);
     fields.begins_with_year = first == 4;
     style.date_separator = reader.symbol('-') ? '-' : reader.symbol('/') ? '/' : '.';
@@ -121,6 +133,21 @@ TOTOGRAPH_INLINE bool read_zone(FieldReader& reader, TimestampStyle& style) {
     return reader.done() && hours < 24 && minutes < 60;
 }
 
+TOTOGRAPH_INLINE bool read_minutes(FieldReader& reader, TimestampStyle& style, std::int64_t& minutes,
+                                   std::int64_t& seconds) {
+    const auto is_behind_mark = [&] { return style.has_colons && reader.symbol(':'); };
+    const auto is_next_digit = [&] {
+        return !style.has_colons && !reader.done() && reader.rest()[0] >= '0' && reader.rest()[0] <= '9';
+    };
+    style.has_colons = style.date_separator != '\0' || !style.has_two_digit_hours || reader.rest().starts_with(':');
+    style.has_minutes = style.has_colons || style.separator != "T" || is_next_digit();
+    if (style.has_minutes && !((is_behind_mark() || !style.has_colons) && reader.digits(2, minutes))) {
+        return false;
+    }
+    style.has_seconds = style.has_minutes && (is_behind_mark() || is_next_digit());
+    return !style.has_seconds || reader.digits(2, seconds);
+}
+
 TOTOGRAPH_INLINE bool read_time(FieldReader& reader, TimestampStyle& style, std::int64_t& nanoseconds) {
     style.has_time = true;
     style.separator = reader.word("T") ? "T" : reader.word(", ") ? ", " : " ";
@@ -130,18 +157,12 @@ TOTOGRAPH_INLINE bool read_time(FieldReader& reader, TimestampStyle& style, std:
     std::int64_t hours = 0, minutes = 0, seconds = 0, fraction = 0;
     const std::size_t hour_digits = reader.numeral(2, hours);
     style.has_two_digit_hours = hour_digits == 2;
-    if (hour_digits == 0 || !reader.symbol(':') || !reader.digits(2, minutes)) {
+    if (hour_digits == 0 || !read_minutes(reader, style, minutes, seconds)) {
         return false;
     }
-    if (reader.symbol(':')) {
-        style.has_seconds = true;
-        if (!reader.digits(2, seconds)) {
-            return false;
-        }
-        const bool has_fraction = reader.symbol('.') || reader.symbol(',');
-        if (has_fraction && !read_fraction(reader, style, fraction)) {
-            return false;
-        }
+    const bool has_fraction = style.has_seconds && (reader.symbol('.') || reader.symbol(','));
+    if (has_fraction && !read_fraction(reader, style, fraction)) {
+        return false;
     }
     const bool is_read = read_half_day(reader, style, hours) && read_zone(reader, style);
     const bool is_end_of_day = hours == 24 && minutes + seconds + fraction == 0;
@@ -227,6 +248,7 @@ TOTOGRAPH_INLINE void join_style(TimestampStyle& later, const TimestampStyle& ea
         later.pattern = std::move(pattern);
     }
     later.has_two_digit_hours = later.has_two_digit_hours && earlier.has_two_digit_hours;
+    later.has_minutes = later.has_minutes || (earlier.has_time && earlier.has_minutes);
     later.has_seconds = later.has_seconds || earlier.has_seconds;
     later.fraction_digits = std::max(later.fraction_digits, earlier.fraction_digits);
 }
