@@ -58,11 +58,19 @@ TEST_CASE("clock: numbers keep their decimals") {
     CHECK(read_clock(Stamps{"999999999"}).epoch_unit == 0);
     CHECK(read_clock(Stamps{"3999999999"}).epoch_unit == 1'000'000'000);
     CHECK(read_clock(Stamps{"4000000000"}).epoch_unit == 0);
+    // Days of a spreadsheet, in hours: what is behind nine decimals is rounded.
+    const Clock days = read_clock(Stamps{"45292", "45292.041666666664", "45292.08333333333", "-0.00000000051"});
+    CHECK(days.kind == Clock::Kind::numbers);
+    CHECK(days.times == Times{45'292'000'000'000, 45'292'041'666'667, 45'292'083'333'333, -1});
+    CHECK(days.text(days.times[1]) == "45292.041666667");
+    CHECK(read_clock(Stamps{"0.12345678901x"}).kind == Clock::Kind::labels);
     CHECK(parse_count("1.25", 2) == 125);
     CHECK(!parse_count("1.25", 1));
     // A number as large as that has no neighbours.
     CHECK(read_clock(Stamps{"5000000000000000000"}).kind == Clock::Kind::labels);
-    CHECK(read_clock(Stamps{"0.1234567891"}).kind == Clock::Kind::labels);
+    // Times that rounding would make one are none.
+    CHECK(read_clock(Stamps{"0.0000000001", "0.0000000002"}).kind == Clock::Kind::labels);
+    CHECK(read_clock(Stamps{"0.1234567891", "", "0.1234567891"}).kind == Clock::Kind::numbers);
 }
 
 TEST_CASE("clock: distances that 64 bits do not hold are the nearest one") {

@@ -27,7 +27,7 @@ struct Clock {
     Kind kind = Kind::none;
     std::vector<std::int64_t> times;  ///< Empty for `none` and `labels`.
     TimestampStyle style;             ///< How the instants are spelled, the last one above all (`join_style`).
-    int decimals = 0;                 ///< Numbers are counted in units of the last of so many decimals.
+    int decimals = 0;                 ///< Numbers are counted in units of the last of so many decimals, nine at most.
     std::int64_t epoch_unit = 0;      ///< Nanoseconds in one count of an epoch time; 0 for a counter.
 
     [[nodiscard]] bool is_known() const noexcept { return kind == Kind::instants || kind == Kind::numbers; }
@@ -75,6 +75,13 @@ bool read_instants(const std::vector<std::string>& stamps, DateOrder order, Cloc
 
 /// Reads dates in digits, all of one length.
 bool read_dates_in_digits(const std::vector<std::string>& stamps, Clock& clock);
+
+/// Numbers have as many decimals as times have, down to nanoseconds; further ones are rounded, as those of days in a
+/// spreadsheet.
+inline constexpr int most_decimals = 9;
+
+/// `parse_count` of a number that may have more decimals, which are rounded.
+std::optional<std::int64_t> rounded_count(std::string_view text, int decimals);
 
 bool read_numbers(const std::vector<std::string>& stamps, Clock& clock);
 

@@ -209,23 +209,34 @@ TOTOGRAPH_INLINE bool read_dates_in_digits(const std::vector<std::string>& stamp
     return true;
 }
 
+TOTOGRAPH_INLINE std::optional<std::int64_t> rounded_count(std::string_view text, int decimals) {
+    const int further = decimals_of(text) - decimals;
+    if (further <= 0 || parse_decimal(text).kind != DecimalKind::number) {
+        return parse_count(text, decimals);
+    }
+    const std::size_t end = text.size() - static_cast<std::size_t>(further);
+    const std::int64_t up = text[end] >= '5' ? (text.starts_with('-') ? -1 : 1) : 0;
+    const std::optional<std::int64_t> count = parse_count(text.substr(0, end), decimals);
+    return count ? std::optional(*count + up) : std::nullopt;
+}
+
 TOTOGRAPH_INLINE bool read_numbers(const std::vector<std::string>& stamps, Clock& clock) {
     clock.times.clear();
     for (const std::string& text : stamps) {
-        clock.decimals = std::max(clock.decimals, decimals_of(text));
-    }
-    if (clock.decimals > 9) {
-        return false;
+        clock.decimals = std::max(clock.decimals, std::min(decimals_of(text), most_decimals));
     }
     std::int64_t last = 0;
+    const std::string* before = nullptr;
     for (const std::string& text : stamps) {
         const std::optional<std::int64_t> count =
-            text.empty() ? std::optional(Clock::unknown) : parse_count(text, clock.decimals);
-        if (!count) {
-            return false;
+            text.empty() ? std::optional(Clock::unknown) : rounded_count(text, clock.decimals);
+        const bool is_same = before != nullptr && !text.empty() && count == last && text != *before;
+        if (!count || (is_same && std::max(decimals_of(text), decimals_of(*before)) > clock.decimals)) {
+            return false;  // no number, or one that rounding would make the one before
         }
         clock.times.push_back(*count);
         last = text.empty() ? last : *count;
+        before = text.empty() ? before : &text;
     }
     clock.kind = Clock::Kind::numbers;
     clock.epoch_unit = epoch_unit_of(last, clock.decimals);
