@@ -70,6 +70,27 @@ TEST_CASE("cells: a number is too large for a float in the unit of its column, n
     CHECK(read_cell("5 ms", DecimalMark::point, "B", gaps).problem == CellProblem::unit);
 }
 
+TEST_CASE("cells: a number that means a gap is read with the decimal mark of its column") {
+    const GapWords gaps({"-999", "2.5"});
+    const auto is_gap = [&](std::string_view cell, DecimalMark mark) {
+        return read_cell(cell, mark, "", gaps).is_word;
+    };
+    for (const DecimalMark mark : {DecimalMark::point, DecimalMark::comma}) {
+        CHECK(is_gap("-999", mark));
+        CHECK(is_gap("-999.0", mark));
+        CHECK(is_gap("-999,0", mark));
+        CHECK(is_gap("2.5", mark));
+        CHECK_FALSE(is_gap("-999%", mark));
+        CHECK_FALSE(is_gap("-998", mark));
+    }
+    CHECK(is_gap("-999.000", DecimalMark::point));
+    CHECK(is_gap("-999,000", DecimalMark::comma));
+    CHECK(read_cell("-999,000", DecimalMark::point, "", gaps).value == -999000);
+    CHECK(read_cell("-999.000", DecimalMark::comma, "", gaps).value == -999000);
+    CHECK_FALSE(gaps.hold("-999,000"));
+    CHECK(gaps.hold("-999,00"));
+}
+
 TEST_CASE("cells: what is no number of thousands, of a sign and of brackets") {
     const auto digits_of = [](std::string_view cell) {
         const std::optional<NumberParts> parts = split_number(cell);

@@ -20,16 +20,13 @@ TOTOGRAPH_INLINE CellValue read_cell(std::string_view cell, DecimalMark mark, st
     if (cell.empty()) {
         return {};
     }
-    if (gaps.has_numbers() && gaps.hold(cell)) {
-        return {.is_word = true};
-    }
     Decimal number;
     if (mark == DecimalMark::point) {
         number = parse_decimal(cell);
     }
     std::optional<NumberParts> parts;
     if (number.kind != DecimalKind::number) {
-        if (gaps.hold(cell)) {
+        if (gaps.hold_word(cell)) {
             return {.is_word = true};
         }
         if (cell.size() <= 5 && (cell[0] == 't' || cell[0] == 'T' || cell[0] == 'f' || cell[0] == 'F')) {
@@ -40,6 +37,9 @@ TOTOGRAPH_INLINE CellValue read_cell(std::string_view cell, DecimalMark mark, st
         }
         parts = split_number(cell);
         number = parts ? parse_digits(parts->digits, mark) : Decimal();
+        if (number.kind != DecimalKind::number && gaps.hold(cell)) {
+            return {.is_word = true};  // with the other mark
+        }
     }
     if (number.kind == DecimalKind::overflowing) {
         return {.problem = CellProblem::overflowing};
@@ -48,6 +48,9 @@ TOTOGRAPH_INLINE CellValue read_cell(std::string_view cell, DecimalMark mark, st
         return {.problem = CellProblem::text};
     }
     const std::string_view own = parts ? parts->unit : std::string_view();
+    if (own.empty() && gaps.hold_value(number.value)) {
+        return {.is_word = true};
+    }
     if (own == unit || number.value == 0) {
         return {.value = number.value};
     }

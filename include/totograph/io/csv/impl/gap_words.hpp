@@ -11,6 +11,7 @@
 
 #include <totograph/core/inline.hpp>
 #include <totograph/io/csv/decimal.hpp>
+#include <totograph/io/csv/number_cell.hpp>
 
 namespace totograph::io {
 
@@ -53,11 +54,13 @@ TOTOGRAPH_INLINE GapWords::GapWords(const std::vector<std::string>& more)
 TOTOGRAPH_INLINE bool GapWords::holds_number(std::string_view cell) const {
     std::string plain(cell);
     if (const std::size_t comma = plain.find(','); comma != std::string::npos) {
+        if (evidence_of(plain).has_unclear_comma) {
+            return false;
+        }
         plain[comma] = '.';  // two marks are no number
     }
     const Decimal number = parse_decimal(plain);
-    return number.kind == DecimalKind::number &&
-           std::find(numbers_.begin(), numbers_.end(), number.value) != numbers_.end();
+    return number.kind == DecimalKind::number && hold_value(number.value);
 }
 
 TOTOGRAPH_INLINE std::string GapWords::lower_case(std::string_view text) {
