@@ -182,6 +182,8 @@ def test_repeated_names_get_a_number(tmp_path):
     table = table_of(tmp_path, "1,2,3", "2,3,4", header="load,load,load_2")
     assert table.names == ("load", "load_3", "load_2")
     assert table.notes == ("Several columns are called 'load': repeated names get a number, as 'load_3' did.",)
+    many = table_of(tmp_path, ",".join("1" * 6000), ",".join("2" * 6000), header=",".join(["load"] * 4000 + [" "] * 2000))
+    assert many.names == ("load", *(f"load_{i}" for i in range(2, 4001)), *(f"column_{i}" for i in range(4001, 6001)))
 
 
 def test_names_of_clocks_are_those_of_the_programs():

@@ -6,6 +6,7 @@ from __future__ import annotations
 import csv
 import math
 import re
+from collections import Counter
 from dataclasses import dataclass
 from datetime import MAXYEAR, datetime, timezone
 from email.utils import parsedate_to_datetime
@@ -160,18 +161,20 @@ def _is_header(first: Sequence[str], second: Sequence[str]) -> bool:
 
 def _unique_names(given: Sequence[str]) -> tuple[list[str], tuple[str, ...]]:
     """Names, each once, and notes: one that is blank becomes `column_<number>`, one that was there before gets a number."""
-    names: list[str] = []
+    names: dict[str, None] = {}
+    reserved = set(given)
+    numbers: Counter[str] = Counter()
     notes: list[str] = []
     for i, name in enumerate(given):
+        base = name if name.strip() else "column"
         new = name if name.strip() else f"column_{i + 1}"
-        number = 1
-        while new in names or new != name and new in given:
-            number += 1
-            new = f"{name if name.strip() else 'column'}_{number}"
+        while new in names or new != name and new in reserved:
+            numbers[base] += 1
+            new = f"{base}_{numbers[base] + 1}"
         if new != name and name.strip() and not notes:
             notes.append(f"Several columns are called '{name}': repeated names get a number, as '{new}' did.")
-        names.append(new)
-    return names, tuple(notes)
+        names[new] = None
+    return list(names), tuple(notes)
 
 
 @dataclass(frozen=True, eq=False)
