@@ -15,7 +15,7 @@ from support import CHECKPOINT, PACKAGE, waves
 from totograph.__main__ import _number
 from totograph.__main__ import main as command_line
 from totograph._epoch import CLOCK_NAMES
-from totograph._table import Table, read_table
+from totograph._table import GAPS, Table, read_table
 
 
 def forecast_file(tmp_path, capfd, text, *arguments):
@@ -186,6 +186,14 @@ def test_repeated_names_get_a_number(tmp_path):
     assert many.names == ("load", *(f"load_{i}" for i in range(2, 4001)), *(f"column_{i}" for i in range(4001, 6001)))
 
 
+def test_words_for_gaps_are_those_of_the_programs(tmp_path):
+    source = (Path(__file__).parents[2] / "include" / "totograph" / "io" / "csv" / "impl" / "gap_words.hpp").read_text()
+    words = re.findall(r'"([^"]+)"', source.split("words_{", 1)[1].split("} {", 1)[0])
+    assert GAPS == {word.encode("latin1").decode("unicode_escape").encode("latin1").decode() for word in words} | {"", "?"}
+    np.testing.assert_array_equal(table_of(tmp_path, "1,2", "inf,3", "N/A,-", header="a,b").values,
+                                  [[1, np.nan, np.nan], [2, 3, np.nan]])
+
+
 def test_names_of_clocks_are_those_of_the_programs():
     source = (Path(__file__).parents[2] / "include" / "totograph" / "io" / "csv" / "impl" / "profile.hpp").read_text()
     names = source.split("bool is_clock_name", 1)[1].split("};", 1)[0]
@@ -328,10 +336,11 @@ def test_times_that_cannot_be_told_end_in_a_sentence(tmp_path, capfd):
 
 
 def test_a_table_that_cannot_be_read_is_told(tmp_path, capfd):
-    for text, says in [("a,b\n1,2\n3\n", "row 3 has 1 fields"), ("a\n", "no rows"), ("a\nx\n", "neither a number nor a time"),
+    for text, says in [("a,b\n1,2\n3\n", "row 3 has 1 fields"),
+                       ("a\n1_000\n", "'1_000' in column 'a', row 2, is neither"),
+                       ("a\n", "no rows"), ("a\nx\n", "neither a number nor a time"),
                        ("t\n2026-01-01\n", "no column of numbers"),
                        ("t,a\n2026-01-01,1\n5,2\n", "column 't' has a number, '5' in row 3, and a time, '2026-01-01' in row 2"),
-                       ("t,a\n2026-01-01,1\n2026-01-02,inf\n", "'inf' in column 'a', row 3, is beyond the range of a float"),
                        ("a\n-1e300\n", "'-1e300' in column 'a', row 2, is beyond the range of a float"),
                        ("t,u,a\n2026-01-01,2026-01-01,1\n", "column 'u' has times, and an earlier one"),
                        ("t,a\n2026-01-01,1\n2026-01-01,2\n", "rows 2 and 3 have the same time, '2026-01-01'")]:

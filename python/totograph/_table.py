@@ -20,7 +20,9 @@ import numpy.typing as npt
 from ._epoch import DateInDigits, Epoch, date_in_digits_of, epoch_of, is_clock_name, is_even
 from ._time_step import find_time_step
 
-_GAPS = {"", "na", "nan", "null", "none", "?"}
+#: As in C++ (`totograph::io::GapWords`), and the empty field and "?".
+GAPS = frozenset("na nan -nan +nan n/a #n/a <na> null nil none - -- \\n nat inf -inf +inf infinity -infinity +infinity undefined "
+                 "missing \u2013 \u2014 \u221e -\u221e ?".split()) | {""}
 #: ISO 8601 without marks, and a time of day; Python reads it from 3.11 on.
 _BASIC = re.compile(r"(\d{4})(\d\d)(\d\d)[T ](\d\d)(?::?(\d\d)(?::?(\d\d(?:\.\d+)?))?)?(?:([+-]\d\d):?(\d\d))?")
 #: As RFC 2822 says, such as "Mon, 01 Jan 2024 10:00:00 +0000".
@@ -67,10 +69,10 @@ class Table:
 
 
 def _number(text: str) -> float | None:
-    if text.strip().lower() in _GAPS:
+    if text.strip().lower() in GAPS:
         return math.nan
     try:
-        return float(text)
+        return float(text) if "_" not in text else None  # which Python takes for a digit
     except ValueError:
         return None
 
