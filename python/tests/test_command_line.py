@@ -186,6 +186,12 @@ def test_repeated_names_get_a_number(tmp_path):
     assert many.names == ("load", *(f"load_{i}" for i in range(2, 4001)), *(f"column_{i}" for i in range(4001, 6001)))
 
 
+def test_values_that_float32_cannot_hold_are_told(tmp_path):
+    table = table_of(tmp_path, "1e-39,1e-40,0,1,,1e-45", "-1.1e-38,1e-30,0,1e-40,,", header="a,b,c,d,e,f")
+    assert [note.split(" are below 1.2e-38")[0] for note in table.notes] == ["The values of 'a', 'f'"]
+    assert table_of(tmp_path, "1e-37", "0", header="a").notes == ()
+
+
 def test_words_for_gaps_are_those_of_the_programs(tmp_path):
     source = (Path(__file__).parents[2] / "include" / "totograph" / "io" / "csv" / "impl" / "gap_words.hpp").read_text()
     words = re.findall(r'"([^"]+)"', source.split("words_{", 1)[1].split("} {", 1)[0])
@@ -337,7 +343,8 @@ def test_times_that_cannot_be_told_end_in_a_sentence(tmp_path, capfd):
 
 def test_a_table_that_cannot_be_read_is_told(tmp_path, capfd):
     for text, says in [("a,b\n1,2\n3\n", "row 3 has 1 fields"),
-                       ("a\n1_000\n", "'1_000' in column 'a', row 2, is neither"),
+                       ("a;b\n1,5;2\n3;4\n", "has ';' between its fields, as in 'a;b'. Expected commas"),
+                       ("a\tb\n1\t2\n", "has tabs between its fields"), ("a\n1_000\n", "'1_000' in column 'a', row 2, is neither"),
                        ("a\n", "no rows"), ("a\nx\n", "neither a number nor a time"),
                        ("t\n2026-01-01\n", "no column of numbers"),
                        ("t,a\n2026-01-01,1\n5,2\n", "column 't' has a number, '5' in row 3, and a time, '2026-01-01' in row 2"),

@@ -102,6 +102,7 @@ def read_table(path: Path) -> Table:
     if len(rows) < 2:
         raise ValueError(f"'{path}' has no rows below its header.")
     header, rows = rows[0], rows[1:]
+    _check_separator(f"'{path}'", header, rows[0])
     for number, row in enumerate(rows, 2):
         if len(row) != len(header):
             raise ValueError(f"'{path}': row {number} has {len(row)} fields, and the header has {len(header)}.")
@@ -133,6 +134,7 @@ def read_table(path: Path) -> Table:
     if not columns:
         raise ValueError(f"'{path}' has no column of numbers{' beside its times' if times else ''}.")
     names, values = tuple(one.name for one in columns), np.array([one.numbers for one in columns], np.float64)
+    notes += _below_range(names, values)
     if not times:
         return Table(names, values, (), notes)
     return _Rows(f"'{path}'", names, values, times, stamps).table(notes, clock.spelling if clock is not None else None)
@@ -144,6 +146,25 @@ def _without_blank_lines(rows: list[list[str]]) -> list[list[str]]:
     if told and len(rows[told[0]]) == 1:
         return [row or [""] for row in rows[told[0] : told[-1] + 1]]
     return [row for row in rows if row]
+
+
+def _check_separator(file: str, header: Sequence[str], first: Sequence[str]) -> None:
+    other = next((one for one in "\t;|" if one in header[0] and one in ",".join(first)), None)
+    if len(header) == 1 and other is not None:
+        raise ValueError(f"{file} has {'tabs' if other == chr(9) else repr(other)} between its fields, as in "
+                         f"'{header[0][:40]}'. Expected commas, and points before decimals; save it so. The program "
+                         "'forecast' reads it as it is.")
+
+
+def _below_range(names: Sequence[str], values: npt.NDArray[np.float64]) -> tuple[str, ...]:
+    """A note on variates whose values float32 cannot hold."""
+    largest = np.nanmax(np.abs(values), axis=1, initial=0)
+    below = [f"'{name}'" for name, one in zip(names, largest) if 0 < one < np.finfo(np.float32).tiny]
+    if not below:
+        return ()
+    shown = ", ".join(below[:12]) + (f" and {len(below) - 12} others" if len(below) > 12 else "")
+    return (f"The values of {shown} are below 1.2e-38, where 32-bit floats, which models read, lose digits and then become 0: "
+            "forecasts are poor. Multiply the values by a power of ten.",)
 
 
 def _check_range(file: str, name: str, texts: Sequence[str], numbers: Sequence[float]) -> None:
