@@ -11,13 +11,16 @@
 
 namespace examples {
 
-/// Steps in the season that timestamps suggest: a year of months, a week of days or workdays, a day of anything down to
-/// a minute; 1 (no season) otherwise.
+/// Steps in the season that timestamps suggest: a year of months or of their halves, a week of days or workdays, a day
+/// of anything down to a minute; 1 (no season) otherwise.
 inline std::int64_t season_of(const Timeline& timeline) {
     using totograph::io::nanoseconds_per_second;
     constexpr std::int64_t day = totograph::io::seconds_per_day * nanoseconds_per_second;
     if (timeline.kind() == Timeline::Kind::months) {
         return 12 % timeline.step() == 0 ? 12 / timeline.step() : 1;
+    }
+    if (timeline.are_half_months()) {
+        return 24;
     }
     std::int64_t step = 0;
     if (timeline.kind() == Timeline::Kind::instants) {

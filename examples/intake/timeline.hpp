@@ -63,10 +63,10 @@ inline std::optional<double> since_monday_of_workdays(const std::vector<std::int
 
 /// The times of a table's rows, and how they go on after its last row.
 ///
-/// Understands dates and times at equal intervals (whole months included), and numbers at equal intervals (epoch
-/// times, or plain counters). A few odd intervals, as a recorder that skipped a beat leaves them, do not matter: the
-/// median interval counts when half of all agree with it. Of daily rows that never fall on a weekend, in two weeks and
-/// more, as `--as-is` leaves them, the ones to come do not either.
+/// Understands dates and times at equal intervals (whole months included, and two days of each), and numbers at equal
+/// intervals (epoch times, or plain counters). A few odd intervals, as a recorder that skipped a beat leaves them, do
+/// not matter: the median interval counts when half of all agree with it. Of daily rows that never fall on a weekend,
+/// in two weeks and more, as `--as-is` leaves them, the ones to come do not either.
 class Timeline {
 public:
     enum class Kind { unknown, instants, months, numbers };
@@ -112,6 +112,8 @@ public:
     [[nodiscard]] double mean_step() const { return step_.mean(); }
     /// Whether rows are the days from Monday to Friday.
     [[nodiscard]] bool are_workdays() const { return are_workdays_; }
+    /// Whether rows come twice in a month, on two days of it.
+    [[nodiscard]] bool are_half_months() const { return step_.kind == totograph::io::TimeStep::Kind::half_months; }
     /// How many days ago the Monday of the last row's week began; for workdays only.
     [[nodiscard]] double since_monday() const { return since_monday_; }
     /// The spelling of the last row's timestamp.

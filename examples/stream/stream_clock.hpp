@@ -89,7 +89,9 @@ public:
         if (std::optional<std::string> workdays = workdays_later(steps)) {
             return *std::move(workdays);
         }
-        if (const totograph::io::TimeStep step = rounded_step(); step.turn != 0 && step.reaches(*last_, steps)) {
+        if (const totograph::io::TimeStep step = usual_step();
+            (step.turn != 0 || step.kind == totograph::io::TimeStep::Kind::half_months) &&
+            step.reaches(*last_, steps)) {
             return clock().text(step.later(*last_, steps));
         }
         const double usual = interval(3);
@@ -139,12 +141,11 @@ private:
         return clock;
     }
 
-    /// The step of the last lines where it is rounded, such as 33 and 34 ms by turns; its `turn` is 0 where it is not.
-    [[nodiscard]] totograph::io::TimeStep rounded_step() const {
-        totograph::io::Clock counts;
-        counts.kind = totograph::io::Clock::Kind::numbers;
-        counts.times = recent_;
-        return totograph::io::find_time_step(counts);
+    /// The step of the last lines, which may be rounded, such as 33 and 34 ms by turns.
+    [[nodiscard]] totograph::io::TimeStep usual_step() const {
+        totograph::io::Clock recent = clock();
+        recent.times = recent_;
+        return totograph::io::find_time_step(recent);
     }
 
     /// Nanoseconds in one count of a time; 0 of a counter.
@@ -330,7 +331,7 @@ private:
             if (double usual = interval(3); usual > 0) {
                 constexpr double few = 10;  // in which a step that is rounded drifts by less than one
                 if (gap > few * usual) {
-                    const totograph::io::TimeStep step = rounded_step();
+                    const totograph::io::TimeStep step = usual_step();
                     usual = step.turn != 0 ? step.mean() : usual;
                 }
                 tick.skipped = static_cast<std::int64_t>(std::min(std::round(gap / usual), 1e15)) - 1;

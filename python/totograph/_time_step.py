@@ -66,15 +66,38 @@ class Months:
         return (b - a) // self.count - 1
 
 
-def find_time_step(times: Sequence[datetime]) -> Interval | Months | None:
-    """Of times in ascending order; None of fewer than two. Whole months where all agree on them, else the most frequent
-    interval of those within a tenth of the median one, when half of all are. Where they are not, the step is not even,
+@dataclass(frozen=True)
+class HalfMonths:
+    """Rows that come twice in a month, each time on a day of its own, such as the 15th and the last one."""
+
+    first: Months
+    second: Months  #: On a later day.
+    is_even: bool = True
+
+    def later(self, after: datetime, count: int) -> datetime:
+        months, half = divmod(self._place(after) + count, 2)
+        rule = self.second if half else self.first
+        return rule.later(after, months - self._place(after) // 2)
+
+    def missing(self, before: datetime, after: datetime) -> int:
+        return self._place(after) - self._place(before) - 1
+
+    def _place(self, one: datetime) -> int:
+        """The number of its half of a month, counted through the years."""
+        found = _on_clock(one, self.first.zone, self.first.time_of_day)
+        assert found is not None
+        return 2 * _month_of(found) + (found.day > self.first.day)
+
+
+def find_time_step(times: Sequence[datetime]) -> Interval | Months | HalfMonths | None:
+    """Of times in ascending order; None of fewer than two. Whole months where all agree on them, or two days of each, else
+    the most frequent interval of those within a tenth of the median one, when half of all are. Where they are not, the step is not even,
     and the most frequent interval of all."""
     if len(times) < 2:
         return None
-    months = _months_between(times)
-    if months is not None:
-        return months
+    calendar = _months_between(times) or _half_months_between(times)
+    if calendar is not None:
+        return calendar
     apart = sorted(b - a for a, b in zip(times, times[1:]))
     median = apart[(len(apart) - 1) // 2]
     alike = [one for one in apart if abs(one - median) <= median / 10]
@@ -121,6 +144,31 @@ def _months_between(times: Sequence[datetime]) -> Months | None:
     if day is None or any(one % shortest for one in apart):
         return None
     return Months(shortest, day, time_of_day, zone)
+
+
+def _half_months_between(times: Sequence[datetime]) -> HalfMonths | None:
+    apart = [b - a for a, b in zip(times, times[1:])]
+    are_fortnights = all(abs(one - 14 * _DAY) <= _HOUR for one in apart)
+    if len(times) < 4 or min(apart) < 12 * _DAY or are_fortnights:
+        return None
+    zone, newest = times[-1].tzinfo, times[-1]
+    time_of_day = newest - newest.replace(hour=0, minute=0, second=0, microsecond=0)
+    try:
+        found = [_on_clock(one, zone, time_of_day) for one in times]
+    except OverflowError:  # as above
+        return None
+    dates = [one for one in found if one is not None]
+    if len(dates) < len(times):
+        return None
+    first = min(one.day for one in dates)
+    others = [one for one in dates if one.day != first]
+    largest = max((one.day for one in others), default=first)
+    last = [monthrange(one.year, one.month)[1] for one in others]
+    if first >= min(largest, 28) or any(one.day != min(largest, most) for one, most in zip(others, last)):
+        return None
+    second = 31 if all(one.day == most for one, most in zip(others, last)) else largest
+    halves = HalfMonths(Months(1, first, time_of_day, zone), Months(1, second, time_of_day, zone))
+    return halves if min(halves.missing(a, b) for a, b in zip(times, times[1:])) == 0 else None
 
 
 def _month_of(day: date | None) -> int:

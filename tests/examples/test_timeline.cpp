@@ -118,6 +118,13 @@ TEST_CASE("epoch times of months are months") {
     CHECK(season_of(months) == 12);
 }
 
+TEST_CASE("two days of each month go on so, in a season of a year") {
+    const Timeline halves(Stamps{"2024-01-15", "2024-01-31", "2024-02-15", "2024-02-29"});
+    CHECK(halves.kind() == Timeline::Kind::instants);
+    CHECK(halves.stamp(7) == "2024-04-30");
+    CHECK(season_of(halves) == 24);
+}
+
 TEST_CASE("what cannot be continued says so") {
     for (const Stamps& stamps : {Stamps{}, Stamps{"2026-11-21"}, Stamps{"monday", "tuesday"}, Stamps{"2026-11-21", ""},
                                  Stamps{"1", "2026-11-21"}, Stamps{"9223372036854775807", "1"}}) {

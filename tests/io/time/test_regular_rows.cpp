@@ -132,6 +132,8 @@ TEST_CASE("regular rows: months that are missing") {
     const Table workdays = regular({"2024-03-29", "2024-04-30", "2024-05-31", "2024-07-31"});
     CHECK(workdays.timestamps[3] == "2024-06-28");
     CHECK(regular({"1672531200", "1675209600", "1680307200"}).timestamps[2] == "1677628800");
+    CHECK(regular({"2024-01-15", "2024-01-31", "2024-02-15", "2024-03-31"}).timestamps ==
+          Stamps{"2024-01-15", "2024-01-31", "2024-02-15", "2024-02-29", "2024-03-15", "2024-03-31"});
     CHECK(regular({"2024Q1", "2024Q2", "2024Q4"}).timestamps == Stamps{"2024Q1", "2024Q2", "2024Q3", "2024Q4"});
 }
 

@@ -93,6 +93,17 @@ TEST_CASE("time step: whole months, on the same or the last day") {
     CHECK(later({"2024-Q3", "2024-Q4"}, 2) == "2025-Q2");
 }
 
+TEST_CASE("time step: two days of each month") {
+    const Stamps halves = {"2024-01-15", "2024-01-31", "2024-02-15", "2024-02-29"};
+    CHECK(step_of(halves).kind == Kind::half_months);
+    CHECK(later(halves, 2) == "2024-03-31");
+    CHECK(later(halves, 24) == "2025-02-28");
+    constexpr double day = 86'400e9;
+    CHECK(step_of(halves).mean() == doctest::Approx(365.2425 / 24 * day));
+    CHECK(step_of(halves).reaches(1'709'164'800'000'000'000, 5000));
+    CHECK_FALSE(step_of(halves).reaches(1'709'164'800'000'000'000, 6000));
+}
+
 TEST_CASE("time step: months of epoch times") {
     // The first days of January to April 2023, in seconds and in thousandths; and those of every year, with decimals.
     const Stamps seconds = {"1672531200", "1675209600", "1677628800", "1680307200"};

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include <totograph/io/time/clock.hpp>
+#include <totograph/io/time/half_months.hpp>
 #include <totograph/io/time/month_rule.hpp>
 #include <totograph/io/time/timestamp.hpp>
 
@@ -14,12 +15,14 @@ namespace totograph::io {
 
 /// How far apart rows are in time.
 struct TimeStep {
-    enum class Kind { uneven, even, months };
+    enum class Kind { uneven, even, half_months, months };
 
     Kind kind = Kind::uneven;
-    std::int64_t length = 0;  ///< As `Clock::times` count, or whole months; 0 for `uneven`.
-    MonthRule months{};       ///< Where in its month a row stands; for `months` only.
-    std::int64_t unit = 1;    ///< Nanoseconds in one count of the times, more than 1 of epoch times; for `months` only.
+    /// As `Clock::times` count, of half months on average; or whole months; 0 for `uneven`.
+    std::int64_t length = 0;
+    MonthRule months{};     ///< Where in its month a row stands; for `months` only.
+    HalfMonths halves{};    ///< Likewise, for `half_months` only.
+    std::int64_t unit = 1;  ///< Nanoseconds in one count of the times, more than 1 of epoch times; for `months` only.
     /// Where times are rounded, so that a step is `length` or this much beside it by turns (33 and 34 ms at 30 a
     /// second), how many of these a step is longer than `length` on average, from -1 to 1; 0 where none is.
     double turns_a_step = 0;
@@ -33,12 +36,18 @@ struct TimeStep {
         if (kind == Kind::months) {
             return months.later(time * unit, count * length) / unit;
         }
+        if (kind == Kind::half_months) {
+            return halves.later(time, count);
+        }
         const auto turns = static_cast<std::int64_t>(std::floor(static_cast<double>(count) * turns_a_step + 0.5));
         return time + count * length + turns * turn;
     }
 
-    /// The number of a time's month, counted through the years; of `months`.
-    [[nodiscard]] std::int64_t month_of(std::int64_t time) const { return months.month_of(time * unit); }
+    /// How many steps of the calendar lie between two times; of `months` and `half_months`.
+    [[nodiscard]] std::int64_t calendar_steps(std::int64_t from, std::int64_t to) const {
+        return kind == Kind::months ? (months.month_of(to * unit) - months.month_of(from * unit)) / length
+                                    : halves.place_of(to) - halves.place_of(from);
+    }
 
     /// Whether `later` can be counted. Nanoseconds end in the year 2262.
     [[nodiscard]] bool reaches(std::int64_t time, std::int64_t count) const {
@@ -75,9 +84,9 @@ TimeStep step_of_months(const Clock& clock);
 
 }  // namespace detail
 
-/// The usual interval between times: whole months where all agree on one, else the most frequent one of those within a
-/// tenth of the median one (of two, the shorter), when half of all are (a recorder may be late, or skip a beat). The
-/// times must all be known.
+/// The usual interval between times: whole months where all agree on one, or two days of each month, else the most
+/// frequent one of those within a tenth of the median one (of two, the shorter), when half of all are (a recorder may
+/// be late, or skip a beat). The times must all be known.
 TimeStep find_time_step(const Clock& clock);
 
 }  // namespace totograph::io

@@ -180,8 +180,8 @@ TOTOGRAPH_INLINE bool RowRepair::is_same(std::size_t a, std::size_t b) const {
 }
 
 TOTOGRAPH_INLINE std::int64_t RowRepair::missing_before(std::size_t row, const TimeStep& step) {
-    if (step.kind == TimeStep::Kind::months) {
-        return (step.month_of(times()[row]) - step.month_of(times()[row - 1])) / step.length - 1;
+    if (step.kind == TimeStep::Kind::months || step.kind == TimeStep::Kind::half_months) {
+        return step.calendar_steps(times()[row - 1], times()[row]) - 1;
     }
     const double steps = static_cast<double>(time_between(times()[row - 1], times()[row])) / step.mean();
     return std::max<std::int64_t>(static_cast<std::int64_t>(std::round(std::min(steps, 1e15))) - 1, 0);

@@ -13,7 +13,9 @@
 
 #include <totograph/core/inline.hpp>
 #include <totograph/io/time/clock.hpp>
+#include <totograph/io/time/half_months.hpp>
 #include <totograph/io/time/month_rule.hpp>
+#include <totograph/io/time/timestamp.hpp>
 
 namespace totograph::io {
 namespace detail {
@@ -84,6 +86,13 @@ TOTOGRAPH_INLINE TimeStep find_time_step(const Clock& clock) {
     }
     if (TimeStep months = detail::step_of_months(clock); months.kind == TimeStep::Kind::months) {
         return months;
+    }
+    if (clock.kind == Clock::Kind::instants) {
+        if (const std::optional<HalfMonths> halves = find_half_months(clock.times, clock.style.offset_seconds)) {
+            constexpr std::int64_t seconds_per_year = 31'556'952;  // 365.2425 days
+            constexpr std::int64_t mean = seconds_per_year / 24 * nanoseconds_per_second;
+            return {.kind = TimeStep::Kind::half_months, .length = mean, .halves = *halves};
+        }
     }
     std::vector<std::int64_t> differences;
     differences.reserve(clock.times.size() - 1);

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include <totograph/io/time/month_rule.hpp>
+
+namespace totograph::io {
+
+/// Rows that come twice in a month, each time on a day of its own, such as the 15th and the last one.
+struct HalfMonths {
+    MonthRule first;   ///< Both are `fixed`, and on the same clock.
+    MonthRule second;  ///< On a later day.
+
+    /// The number of a row's half of a month, counted through the years.
+    [[nodiscard]] std::int64_t place_of(std::int64_t instant) const;
+
+    /// The instant of the row `count` halves after that of an instant.
+    [[nodiscard]] std::int64_t later(std::int64_t instant, std::int64_t count) const;
+};
+
+/// The two days of the month that rows in the order of time stand on: of four rows and more, each on one of them, no
+/// two in one half, and somewhere both in a row. Nothing where there are no such days, and for rows of every
+/// second week.
+std::optional<HalfMonths> find_half_months(const std::vector<std::int64_t>& instants, std::int64_t offset_seconds);
+
+}  // namespace totograph::io
+
+#if !defined(TOTOGRAPH_SEPARATE_COMPILATION) && !defined(__CUDA_ARCH__)
+#include <totograph/io/time/impl/half_months.hpp>
+#endif

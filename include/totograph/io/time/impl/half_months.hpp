@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <totograph/io/time/half_months.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include <totograph/core/inline.hpp>
+#include <totograph/io/time/clock.hpp>
+#include <totograph/io/time/month_rule.hpp>
+#include <totograph/io/time/timestamp.hpp>
+
+namespace totograph::io {
+namespace detail {
+
+TOTOGRAPH_INLINE bool are_half_months_apart(const std::vector<std::int64_t>& instants) {
+    constexpr std::int64_t day = seconds_per_day * nanoseconds_per_second;
+    constexpr std::int64_t shortest = 12 * day;
+    constexpr std::int64_t hour = day / 24;  // by which daylight saving moves the clock
+    bool are_fortnights = true;
+    for (std::size_t row = 1; row < instants.size(); ++row) {
+        const std::int64_t distance = time_between(instants[row - 1], instants[row]);
+        if (distance < shortest) {
+            return false;
+        }
+        are_fortnights = are_fortnights && distance >= 14 * day - hour && distance <= 14 * day + hour;
+    }
+    return !are_fortnights;
+}
+
+TOTOGRAPH_INLINE std::optional<MonthRule> second_rule(const std::vector<std::chrono::year_month_day>& dates,
+                                                      MonthRule first) {
+    unsigned largest = 0;
+    bool are_last = true;
+    for (const std::chrono::year_month_day& date : dates) {
+        const auto day = static_cast<unsigned>(date.day());
+        largest = std::max(largest, day);
+        are_last = are_last && (day == first.day || day == last_day_of(date));
+    }
+    const bool is_rule = std::all_of(dates.begin(), dates.end(), [&](const std::chrono::year_month_day& date) {
+        const auto day = static_cast<unsigned>(date.day());
+        return day == first.day || day == std::min(largest, last_day_of(date));
+    });
+    constexpr unsigned shortest_month = 28;
+    if (!is_rule || first.day >= std::min(largest, shortest_month)) {
+        return std::nullopt;
+    }
+    first.day = are_last ? 31 : largest;
+    return first;
+}
+
+}  // namespace detail
+
+TOTOGRAPH_INLINE std::int64_t HalfMonths::place_of(std::int64_t instant) const {
+    const std::chrono::year_month_day date =
+        first.day_of(instant).value_or(clock_time(instant, first.offset_seconds).date);
+    return 2 * first.month_of(instant) + (static_cast<unsigned>(date.day()) > first.day ? 1 : 0);
+}
+
+TOTOGRAPH_INLINE std::int64_t HalfMonths::later(std::int64_t instant, std::int64_t count) const {
+    const std::int64_t place = place_of(instant) + count;
+    const std::int64_t half = place & 1;
+    return (half == 0 ? first : second).later(instant, (place - half) / 2 - first.month_of(instant));
+}
+
+TOTOGRAPH_INLINE std::optional<HalfMonths> find_half_months(const std::vector<std::int64_t>& instants,
+                                                            std::int64_t offset_seconds) {
+    if (instants.size() < 4 || !detail::are_half_months_apart(instants)) {
+        return std::nullopt;
+    }
+    MonthRule first{.day = 31,
+                    .offset_seconds = offset_seconds,
+                    .nanosecond_of_day = clock_time(instants.back(), offset_seconds).nanosecond_of_day};
+    std::vector<std::chrono::year_month_day> dates;
+    for (const std::int64_t instant : instants) {
+        const std::optional<std::chrono::year_month_day> date = first.day_of(instant);
+        if (!date) {
+            return std::nullopt;
+        }
+        dates.push_back(*date);
+    }
+    for (const std::chrono::year_month_day& date : dates) {
+        first.day = std::min(first.day, static_cast<unsigned>(date.day()));
+    }
+    const std::optional<MonthRule> second = detail::second_rule(dates, first);
+    if (!second) {
+        return std::nullopt;
+    }
+    const HalfMonths halves{first, *second};
+    std::int64_t shortest = 2;
+    for (std::size_t row = 1; row < instants.size(); ++row) {
+        shortest = std::min(shortest, halves.place_of(instants[row]) - halves.place_of(instants[row - 1]));
+    }
+    return shortest == 1 ? std::optional(halves) : std::nullopt;
+}
+
+}  // namespace totograph::io
