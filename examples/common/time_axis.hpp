@@ -103,7 +103,8 @@ inline std::vector<TimeTick> calendar_ticks(const ClockScale& scale, double firs
         static_cast<int>(begin.date.year()) * 12 + static_cast<int>(static_cast<unsigned>(begin.date.month())) - 1;
     number = (number + months - 1) / months * months;
     std::vector<TimeTick> ticks;
-    for (;; number += months) {
+    constexpr int last_year = 2261;  // that nanoseconds count whole
+    for (; number / 12 <= last_year; number += months) {
         const year_month_day date(year(number / 12), month(static_cast<unsigned>(number % 12 + 1)), day(1));
         const std::int64_t days = sys_days(date).time_since_epoch().count();
         const double row = scale.row((days * seconds_per_day - scale.offset_seconds) * nanoseconds_per_second);
@@ -114,6 +115,7 @@ inline std::vector<TimeTick> calendar_ticks(const ClockScale& scale, double firs
             ticks.push_back({row, month_label(date, months >= 12)});
         }
     }
+    return ticks;
 }
 
 inline std::vector<TimeTick> instant_ticks(const ClockScale& scale, double first, double last, std::size_t most) {
@@ -207,19 +209,21 @@ inline std::string date_range_text(const ClockScale& scale, double first, double
 }  // namespace detail
 
 /// Ticks and a caption for the rows `first` to `last`, at most about `most` ticks. `origin` is the row of the first
-/// forecast step: without usable timestamps, steps are counted from it.
+/// forecast step: without timestamps that tell all rows, steps are counted from it.
 inline TimeAxis time_axis(const Timeline& timeline, std::int64_t first, std::int64_t last, std::int64_t origin,
                           std::size_t most) {
     const auto low = static_cast<double>(first);
     const double high = std::max(static_cast<double>(last), low + 1);
     most = std::max<std::size_t>(most, 2);
-    if (timeline.kind() == Timeline::Kind::months) {
+    const bool is_reached = timeline.reaches(first) && timeline.reaches(std::max(last, first + 1));
+    const Timeline::Kind kind = is_reached ? timeline.kind() : Timeline::Kind::unknown;
+    if (kind == Timeline::Kind::months) {
         const std::int64_t step = timeline.step();
         const std::string unit = step % 12 == 0 ? plural(step / 12, "year") : plural(step, "month");
         return {detail::month_row_ticks(timeline, first, last, most), "one step is " + unit};
     }
-    const bool epoch = timeline.kind() == Timeline::Kind::numbers && timeline.epoch_unit() > 0;
-    if (timeline.kind() == Timeline::Kind::instants || epoch) {
+    const bool epoch = kind == Timeline::Kind::numbers && timeline.epoch_unit() > 0;
+    if (kind == Timeline::Kind::instants || epoch) {
         const std::int64_t unit = epoch ? timeline.epoch_unit() : 1;
         const detail::ClockScale scale{
             timeline.anchor_row(),           timeline.anchor() * unit, timeline.mean_step() * static_cast<double>(unit),
@@ -227,9 +231,11 @@ inline TimeAxis time_axis(const Timeline& timeline, std::int64_t first, std::int
         const std::string zone = epoch ? "Z" : timeline.style().zone;
         return {detail::instant_ticks(scale, low, high, most),
                 detail::date_range_text(scale, low, high, zone) + ", one step is " +
-                    (scale.are_workdays ? "1 workday" : detail::duration_text(std::llround(scale.step)))};
+                    (scale.are_workdays           ? "1 workday"
+                     : timeline.are_half_months() ? "half a month"
+                                                  : detail::duration_text(std::llround(scale.step)))};
     }
-    if (timeline.kind() == Timeline::Kind::numbers) {
+    if (kind == Timeline::Kind::numbers) {
         const double step = timeline.mean_step();
         const double rounding = step == static_cast<double>(timeline.step()) ? 1e-6 : 1 / step;
         const double offset =

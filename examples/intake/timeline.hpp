@@ -86,12 +86,17 @@ public:
     /// Whether timestamps after the last row can be told.
     [[nodiscard]] bool continues() const { return kind_ != Kind::unknown; }
 
+    /// Whether the time of a row can be counted. Nanoseconds end in the year 2262.
+    [[nodiscard]] bool reaches(std::int64_t row) const {
+        return continues() && step_.reaches(anchor_, row - anchor_row());
+    }
+
     /// The timestamp of a row: the file's own inside the table, continued behind it; empty where it cannot be told.
     [[nodiscard]] std::string stamp(std::int64_t row) const {
         if (row >= 0 && row < rows()) {
             return stamps_[static_cast<std::size_t>(row)];
         }
-        if (kind_ == Kind::unknown || !step_.reaches(anchor_, row - anchor_row())) {
+        if (!reaches(row)) {
             return "";
         }
         if (!are_workdays_) {
@@ -121,7 +126,7 @@ public:
     /// Nanoseconds in one count of a number that looks like an epoch time; 0 for a plain counter.
     [[nodiscard]] std::int64_t epoch_unit() const { return clock_.epoch_unit; }
 
-    /// The instant `count` rows after the last one, for rows that are whole months apart.
+    /// The instant `count` rows after the last one, for rows that are whole months apart, and reached.
     [[nodiscard]] std::int64_t months_later(std::int64_t count) const {
         return step_.later(anchor_, count) * step_.unit;
     }

@@ -68,6 +68,24 @@ TEST_CASE("workdays have no place for weekends") {
     }
 }
 
+TEST_CASE("rows on two days of each month") {
+    const Timeline halves({"2024-01-15", "2024-01-31", "2024-02-15", "2024-02-29"});
+    const TimeAxis axis = time_axis(halves, 0, 13, 4, 4);
+    CHECK(labels_of(axis) == Labels{"Mar", "May", "Jul"});
+    CHECK(axis.caption == "2024-01-14 to 2024-07-30, one step is half a month");
+}
+
+TEST_CASE("behind the last year that nanoseconds count steps are numbered") {
+    const Timeline years({"2020-01-01", "2021-01-01", "2022-01-01"});
+    CHECK(time_axis(years, 0, 200, 3, 4).caption == "one step is 1 year");
+    const TimeAxis beyond = time_axis(years, 0, 338, 3, 4);
+    CHECK(beyond.caption == "steps after the last observation");
+    CHECK(labels_of(beyond) == Labels{"0", "100", "200", "300"});
+    const Timeline far({"2240-01-01", "2240-01-31", "2240-03-01"});
+    CHECK(time_axis(far, 0, 150, 3, 4).caption == "2240-01-01 to 2252-04-27, one step is 30 days");
+    CHECK(time_axis(far, 0, 300, 3, 4).caption == "steps after the last observation");
+}
+
 TEST_CASE("rows of whole months") {
     const Timeline monthly({"2025-11-01", "2025-12-01", "2026-01-01"});
     const TimeAxis axis = time_axis(monthly, 0, 11, 3, 5);
