@@ -33,6 +33,11 @@ TOTOGRAPH_INLINE std::int64_t month_step(const std::vector<std::int64_t>& instan
 
 TOTOGRAPH_INLINE TimeStep step_of_months(const Clock& clock) {
     const std::int64_t unit = clock.kind == Clock::Kind::instants ? 1 : clock.epoch_unit;
+    // As of most clocks, which are long.
+    constexpr std::int64_t shortest = 20 * seconds_per_day * nanoseconds_per_second;
+    if (unit == 0 || time_between(clock.times[0], clock.times[1]) < shortest / unit) {
+        return {};
+    }
     const std::optional<std::vector<std::int64_t>> instants = instants_of(clock.times, unit);
     if (!instants) {
         return {};
