@@ -17,7 +17,7 @@ inline void add_intake_options(CLI::App& app, IntakeOptions& intake) {
         ->type_name("COLUMN")
         ->group(group);
     app.add_option("--separator", intake.separator,
-                   "What stands between fields: a character, tab or space (as\nmany as there are; default: as the "
+                   "What stands between fields: a character, tab or space (any\nnumber of blanks; default: as the "
                    "first lines tell)")
         ->type_name("CHARACTER")
         ->group(group);

@@ -117,7 +117,7 @@ inline void add_requests(CLI::App& app, Options& options) {
                          "Column of timestamps (default: the first of dates, times or\nepoch times)"),
           "COLUMN");
     group(app.add_option("--separator", options.intake.separator,
-                         "What stands between fields: a character, tab or space (as\nmany as there are; default: as "
+                         "What stands between fields: a character, tab or space (any\nnumber of blanks; default: as "
                          "the first lines tell)"),
           "CHARACTER");
     const auto sizes = [&](const char* name, std::vector<std::int64_t>& list, const char* words) {
