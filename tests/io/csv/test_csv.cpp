@@ -226,6 +226,9 @@ TEST_CASE("csv: rows that are too long are refused by line, short ones are gaps"
     refuses("load\n1 2\n3 4\n", {"Line 2", "has 2 fields"}, separated_by(' '));
     // The comma of a date makes no name of a row.
     refuses("date,load\nJan 5, 2024,1\nJan 6, 2024,2\n", {"Line 2", "has 3 fields, but the header has 2"});
+    const auto mail = parse("date,load\nMon, 01 Jan 2024 10:00,1\nMon, 01 Jan 2024 11:00,2\n");
+    CHECK(mail.timestamps == std::vector<std::string>{"01 Jan 2024 10:00", "01 Jan 2024 11:00"});
+    CHECK(mail.columns == std::vector<Values>{{1, 2}});
     CHECK(parse("date,load\n\"Jan 5, 2024\",1\n\"Jan 6, 2024\",2\n").clock.times.size() == 2);
     CHECK(parse("a,b\nJan 5,1,2\nJan 6,3,4\n").names.size() == 2);
 }

@@ -13,6 +13,7 @@
 #include <totograph/io/csv/profile.hpp>
 #include <totograph/io/csv/records.hpp>
 #include <totograph/io/text.hpp>
+#include <totograph/io/time/named_date.hpp>
 
 namespace totograph::io::detail {
 
@@ -73,12 +74,14 @@ public:
 private:
     void read_header(std::optional<bool> has_header, const GapWords& gaps);
 
-    /// Whether a record begins with the name of a row, and not with a date that a separator parts ("Jan 5, 2024").
+    /// Whether a record begins with the name of a row, and not with a date that a separator parts ("Jan 5, 2024"). The
+    /// date behind a day of the week ("Mon, 05 Jan 2026") is whole without it.
     static bool has_row_name(const Record& record, char separator, const GapWords& gaps) {
         const CsvField& first = record.front();
         const auto kind = [&](const std::string& text) { return kind_of_cell(without_blanks(text), gaps); };
-        return first.is_quoted || (kind(first.text) == CellKind::text &&
-                                   kind(first.text + separator + " " + record[1].text) != CellKind::time);
+        return first.is_quoted || is_weekday(first.text) ||
+               (kind(first.text) == CellKind::text &&
+                kind(first.text + separator + " " + record[1].text) != CellKind::time);
     }
 
     /// The names of a file without a header: those of the comment before it, where there are as many.
