@@ -350,7 +350,8 @@ def test_times_that_cannot_be_told_end_in_a_sentence(tmp_path, capfd):
 def test_a_table_that_cannot_be_read_is_told(tmp_path, capfd):
     for text, says in [("a,b\n1,2\n3\n", "row 3 has 1 fields"),
                        ("a;b\n1,5;2\n3;4\n", "has ';' between its fields, as in 'a;b'. Expected commas"),
-                       ("a\tb\n1\t2\n", "has tabs between its fields"), ("a\n1_000\n", "'1_000' in column 'a', row 2, is neither"),
+                       ("a\tb\n1\t2\n", "has tabs between its fields"),
+                       ("a\n1_000\n", "'1_000' in column 'a', row 2, is neither"),
                        ("a\n", "no rows"), ("a\nx\n", "neither a number nor a time"),
                        ("t\n2026-01-01\n", "no column of numbers"),
                        ("t,a\n2026-01-01,1\n5,2\n", "column 't' has a number, '5' in row 3, and a time, '2026-01-01' in row 2"),

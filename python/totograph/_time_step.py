@@ -91,8 +91,8 @@ class HalfMonths:
 
 def find_time_step(times: Sequence[datetime]) -> Interval | Months | HalfMonths | None:
     """Of times in ascending order; None of fewer than two. Whole months where all agree on them, or two days of each, else
-    the most frequent interval of those within a tenth of the median one, when half of all are. Where they are not, the step is not even,
-    and the most frequent interval of all."""
+    the most frequent interval of those within a tenth of the median one, when half of all are. Where they are not, the step
+    is not even, and the most frequent interval of all."""
     if len(times) < 2:
         return None
     calendar = _months_between(times) or _half_months_between(times)
