@@ -120,7 +120,8 @@ inline std::vector<TimeTick> calendar_ticks(const ClockScale& scale, double firs
 
 inline std::vector<TimeTick> instant_ticks(const ClockScale& scale, double first, double last, std::size_t most) {
     const double seconds = (scale.instant(last) - scale.instant(first)) / 1e9;
-    const double least = seconds / static_cast<double>(most);
+    constexpr double rounding = 1e-5;  // of a mean step
+    const double least = seconds / static_cast<double>(most) * (1 - rounding);
     for (const double unit :
          {0.001,  0.002,  0.005,  0.01,    0.02,    0.05,    0.1,     0.2,         0.5,         1.0,
           2.0,    5.0,    10.0,   15.0,    30.0,    60.0,    120.0,   300.0,       600.0,       900.0,

@@ -255,7 +255,7 @@ def test_repeated_rows_are_dropped_or_refused(tmp_path):
 def test_times_of_a_rounded_step_do_not_drift(tmp_path):
     frames = [f"{1577836800 + frame / 30:.3f}" for frame in range(601)]
     ahead = table_of_times(tmp_path, *frames[:301]).times_ahead(3000)
-    assert (ahead[0], ahead[299], ahead[-1]) == (frames[301], frames[600], "1577836910.000")
+    assert ahead[:300] == frames[301:] and ahead[-1] == "1577836910.000"  # as rounded as the rows are
     without = table_of_times(tmp_path, *frames[:100], *frames[140:301])
     assert without.times_ahead(3000) == ahead
     assert [frames.index(f"{time.timestamp():.3f}") for time in without.times[95:145]] == list(range(95, 145))

@@ -25,9 +25,15 @@ class Interval:
     #: how many of these a step is longer than `length` on average.
     turns_a_step: float = 0.0
     turn: timedelta = timedelta()
+    first: datetime | None = None  #: The first row, before it was rounded `phase` turns later, of such times.
+    phase: float = 0.0
 
     def later(self, after: datetime, count: int) -> datetime:
-        return after + count * self.length + math.floor(count * self.turns_a_step + 0.5) * self.turn
+        if self.first is None:
+            return after + count * self.length
+        # From the first row on, for this one is rounded.
+        place = math.floor((after - self.first) / (self.length + self.turns_a_step * self.turn) + 0.5) + count
+        return self.first + place * self.length + math.floor(place * self.turns_a_step + self.phase + 0.5) * self.turn
 
     def missing(self, before: datetime, after: datetime) -> int:
         """Rows that are missing between two; a recorder may be early or late."""
@@ -104,15 +110,13 @@ def find_time_step(times: Sequence[datetime]) -> Interval | Months | HalfMonths 
     is_even = 2 * len(alike) >= len(apart)
     counts = Counter(alike if is_even else apart)
     length = max(counts, key=lambda one: (counts[one], -abs(one - median)))
-    turns_a_step, turn = _turns(times, length, counts) if is_even else (0.0, timedelta())
-    return Interval(length, is_even, turns_a_step, turn)
+    return _rounded(times, length, counts) if is_even else Interval(length, is_even)
 
 
-def _turns(times: Sequence[datetime], length: timedelta, alike: Counter[timedelta]) -> tuple[float, timedelta]:
-    """`Interval.turns_a_step` and `turn`, where two intervals come by turns and all times are those of one step, each
-    rounded."""
+def _rounded(times: Sequence[datetime], length: timedelta, alike: Counter[timedelta]) -> Interval:
+    """An even interval; a rounded one where two come by turns and all times are those of one step, each rounded."""
     if len(alike) != 2 or min(alike.values()) < 4:  # one is a clock that was set, as where daylight saving begins
-        return 0.0, timedelta()
+        return Interval(length, True)
     turn = max(alike) - min(alike)
     usual = sum(one.total_seconds() * count for one, count in alike.items()) / sum(alike.values())
     steps = [0]  # from the first row; those of a long gap are many
@@ -121,8 +125,13 @@ def _turns(times: Sequence[datetime], length: timedelta, alike: Counter[timedelt
     seconds = (times[-1] - times[0]).total_seconds() / steps[-1]
     most = 1.000001 * turn.total_seconds()
     if any(abs((time - times[0]).total_seconds() - step * seconds) > most for time, step in zip(times, steps)):
-        return 0.0, timedelta()
-    return (seconds - length.total_seconds()) / turn.total_seconds(), turn
+        return Interval(length, True)
+    # The rounding of all rows tells more than that of the first and the last one: the line through them, by least squares.
+    turns = [(time - times[0] - step * length) / turn for time, step in zip(times, steps)]
+    middle, level = sum(steps) / len(steps), sum(turns) / len(turns)
+    across = sum((step - middle) * (one - level) for step, one in zip(steps, turns))
+    rise = across / sum((step - middle) ** 2 for step in steps)
+    return Interval(length, True, rise, turn, times[0], level - rise * middle)
 
 
 def _months_between(times: Sequence[datetime]) -> Months | None:

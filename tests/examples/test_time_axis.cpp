@@ -108,7 +108,8 @@ TEST_CASE("ticks do not drift where the step is rounded") {
         }
         const TimeAxis axis = time_axis(Timeline(stamps), 0, 3600, 601, 4);
         REQUIRE(axis.ticks.size() >= 3);
-        CHECK(axis.ticks.back().row == doctest::Approx(first == 0 ? 3000 : 3600).epsilon(1e-9));
+        // 601 rows that are rounded tell their step to a few millionths.
+        CHECK(axis.ticks.back().row == doctest::Approx(first == 0 ? 3000 : 3600).epsilon(1e-5));
         CHECK(axis.ticks.back().label == (first == 0 ? "100k" : "02:02:00"));
         CHECK((first == 0 || axis.caption == "2025-11-21 UTC, one step is 33.33 ms"));
     }

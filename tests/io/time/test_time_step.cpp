@@ -55,6 +55,17 @@ TEST_CASE("time step: one that is rounded does not drift") {
     CHECK(later(frames, 3) == "20100");
     CHECK(later(frames, 3000) == "120000");
     CHECK(later(rounded(241, 60, 1000), -240) == "0");
+    // Each time ahead is as rounded as the rows are, up or down, from whichever row they go on.
+    for (const int every : {7, 24, 30, 60}) {
+        CAPTURE(every);
+        const Stamps all = rounded(500, every, 1000);
+        for (std::size_t known = 300; known < 303; ++known) {
+            const Stamps rows(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(known));
+            for (std::size_t ahead = 1; ahead <= 100; ++ahead) {
+                CHECK(later(rows, static_cast<std::int64_t>(ahead)) == all[known + ahead - 1]);
+            }
+        }
+    }
     Stamps gaps = frames;
     gaps.erase(gaps.begin() + 100, gaps.begin() + 140);
     CHECK(later(gaps, 3000) == "120000");

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdint>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include <totograph/io/time/clock.hpp>
@@ -27,6 +28,8 @@ struct TimeStep {
     /// second), how many of these a step is longer than `length` on average, from -1 to 1; 0 where none is.
     double turns_a_step = 0;
     std::int64_t turn = 0;
+    std::int64_t first = 0;  ///< The time of the first row, before it was rounded so many turns later, of such times.
+    double phase = 0;
 
     /// The length of a step on average; not of `months`.
     [[nodiscard]] double mean() const { return static_cast<double>(length) + turns_a_step * static_cast<double>(turn); }
@@ -39,8 +42,14 @@ struct TimeStep {
         if (kind == Kind::half_months) {
             return halves.later(time, count);
         }
-        const auto turns = static_cast<std::int64_t>(std::floor(static_cast<double>(count) * turns_a_step + 0.5));
-        return time + count * length + turns * turn;
+        if (turn == 0) {
+            return time + count * length;
+        }
+        // From the first row on, for this one is rounded.
+        const double rows = std::round(static_cast<double>(time_between(first, time)) / mean());
+        const std::int64_t place = static_cast<std::int64_t>(rows) + count;
+        const double turns = std::floor(static_cast<double>(place) * turns_a_step + phase + 0.5);
+        return first + place * length + static_cast<std::int64_t>(turns) * turn;
     }
 
     /// How many steps of the calendar lie between two times; of `months` and `half_months`.
@@ -72,9 +81,12 @@ struct TimeStep {
 namespace detail {
 
 /// The step of even rows whose intervals are two that come by turns, as of a clock that rounds: sets
-/// `turns_a_step` where all times are those of one longer or shorter step, each rounded.
+/// `turns_a_step` and `phase` where all times are those of one longer or shorter step, each rounded.
 /// @param alike  the intervals that are about a step, ascending
 void find_turns(TimeStep& step, const std::vector<std::int64_t>& times, std::span<const std::int64_t> alike);
+
+/// The line through points, by least squares: how much it rises with each of `x`, and its value where that is 0.
+std::pair<double, double> line_through(std::span<const double> x, std::span<const double> y);
 
 /// The months between neighbours where all are whole multiples of the shortest interval apart; else 0.
 std::int64_t month_step(const std::vector<std::int64_t>& instants, const MonthRule& rule);

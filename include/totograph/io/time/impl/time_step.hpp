@@ -7,8 +7,11 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <numeric>
 #include <optional>
 #include <span>
+#include <tuple>
+#include <utility>
 #include <vector>
 
 #include <totograph/core/inline.hpp>
@@ -79,8 +82,28 @@ TOTOGRAPH_INLINE void find_turns(TimeStep& step, const std::vector<std::int64_t>
             return;
         }
     }
-    step.turns_a_step = (mean - length) / static_cast<double>(turn);
+    // The rounding of all rows tells more than that of the first and the last one.
+    std::vector<double> turns(times.size());
+    for (std::size_t row = 0; row < times.size(); ++row) {
+        turns[row] = (from_first(row) - steps[row] * length) / static_cast<double>(turn);
+    }
+    std::tie(step.turns_a_step, step.phase) = line_through(steps, turns);
     step.turn = turn;
+    step.first = times[0];
+}
+
+TOTOGRAPH_INLINE std::pair<double, double> line_through(std::span<const double> x, std::span<const double> y) {
+    const auto count = static_cast<double>(x.size());
+    const double middle = std::accumulate(x.begin(), x.end(), 0.0) / count;
+    const double level = std::accumulate(y.begin(), y.end(), 0.0) / count;
+    double along = 0;
+    double across = 0;
+    for (std::size_t i = 0; i < x.size(); ++i) {
+        along += (x[i] - middle) * (x[i] - middle);
+        across += (x[i] - middle) * (y[i] - level);
+    }
+    const double rise = across / along;
+    return {rise, level - rise * middle};
 }
 
 }  // namespace detail
