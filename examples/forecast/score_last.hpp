@@ -99,7 +99,10 @@ private:
 /// What two spellings of one time have in common: what a clock counts, or else the text.
 inline std::string time_key(const std::string& stamp, const totograph::io::Clock& clock) {
     if (clock.kind == totograph::io::Clock::Kind::numbers) {
-        const auto count = totograph::io::parse_count(stamp, clock.decimals);
+        namespace io = totograph::io;
+        const auto count = clock.decimals == io::detail::most_decimals
+                               ? io::detail::rounded_count(stamp, clock.decimals)
+                               : io::parse_count(stamp, clock.decimals);
         return count ? std::to_string(*count) : stamp;
     }
     const auto time = totograph::io::parse_timestamp(stamp, clock.style.order);

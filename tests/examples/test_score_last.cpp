@@ -130,5 +130,10 @@ TEST_CASE("steps are matched by what the clock of the file counts") {
     CHECK(score({"1.7e9", "1.70000006e9", "1.70000012e9", "1.70000018e9"}, DateOrder::year_first, "1700000180") ==
           scored);
     CHECK(score({"1.5", "1.75", "2", "2.25"}, DateOrder::year_first, "2.25") == scored);
+    // Days of a spreadsheet, of which forecasts have nine decimals.
+    CHECK(score({"45292.5", "45292.541666666664", "45292.583333333336", "45292.625"}, DateOrder::year_first,
+                "45292.625000000") == scored);
+    CHECK(score({"45292.541666666664", "45292.583333333336", "45292.625", "45292.666666666664"}, DateOrder::year_first,
+                "45292.666666667") == scored);
     CHECK(score({"1.5", "1.75", "2.0", "2.25"}, DateOrder::year_first, "3") == "cpu: none of 1 step has come yet\n");
 }
