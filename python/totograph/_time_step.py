@@ -25,7 +25,8 @@ class Interval:
     #: how many of these a step is longer than `length` on average.
     turns_a_step: float = 0.0
     turn: timedelta = timedelta()
-    first: datetime | None = None  #: The first row, before it was rounded `phase` turns later, of such times.
+    #: Row n of such times is `first` + n * `length`, and n * `turns_a_step` + `phase` turns, to the nearest whole number.
+    first: datetime | None = None
     phase: float = 0.0
 
     def later(self, after: datetime, count: int) -> datetime:

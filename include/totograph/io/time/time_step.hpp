@@ -28,7 +28,9 @@ struct TimeStep {
     /// second), how many of these a step is longer than `length` on average, from -1 to 1; 0 where none is.
     double turns_a_step = 0;
     std::int64_t turn = 0;
-    std::int64_t first = 0;  ///< The time of the first row, before it was rounded so many turns later, of such times.
+    /// Row n of such times is `first` + n * `length`, and n * `turns_a_step` + `phase` turns, to the nearest whole
+    /// number.
+    std::int64_t first = 0;
     double phase = 0;
 
     /// The length of a step on average; not of `months`.
