@@ -5,11 +5,9 @@ from __future__ import annotations
 
 import csv
 import math
-import re
 from collections import Counter
 from dataclasses import dataclass
 from datetime import MAXYEAR, datetime, timezone
-from email.utils import parsedate_to_datetime
 from functools import cached_property
 from pathlib import Path
 from typing import Sequence
@@ -19,14 +17,11 @@ import numpy.typing as npt
 
 from ._epoch import DateInDigits, Epoch, date_in_digits_of, epoch_of, is_clock_name, is_even
 from ._time_step import find_time_step
+from ._timestamp import time_of
 
 #: As in C++ (`totograph::io::GapWords`), and the empty field and "?".
 GAPS = frozenset("na nan -nan +nan n/a #n/a <na> null nil none - -- \\n nat inf -inf +inf infinity -infinity +infinity undefined "
                  "missing \u2013 \u2014 \u221e -\u221e ?".split()) | {""}
-#: ISO 8601 without marks, and a time of day; Python reads it from 3.11 on.
-_BASIC = re.compile(r"(\d{4})(\d\d)(\d\d)[T ](\d\d)(?::?(\d\d)(?::?(\d\d(?:\.\d+)?))?)?(?:([+-]\d\d):?(\d\d))?")
-#: As RFC 2822 says, such as "Mon, 01 Jan 2024 10:00:00 +0000".
-_OF_MAIL = re.compile(r"([A-Za-z]{3}, )?\d{1,2} [A-Za-z]{3} \d{4} \d\d:\d\d(:\d\d)? ([+-]\d{4}|GMT|UTC|UT)")
 
 
 @dataclass(frozen=True)
@@ -74,20 +69,6 @@ def _number(text: str) -> float | None:
     try:
         return float(text) if "_" not in text else None  # which Python takes for a digit
     except ValueError:
-        return None
-
-
-def _time(text: str) -> datetime | None:
-    plain = text.strip()
-    try:
-        if _OF_MAIL.fullmatch(plain):
-            return parsedate_to_datetime(plain)
-        plain = plain.replace("Z", "+00:00")
-        if basic := _BASIC.fullmatch(plain):
-            year, month, day, hour, minute, second, *zone = (part or "00" for part in basic.groups())
-            plain = f"{year}-{month}-{day}T{hour}:{minute}:{second}" + (":".join(zone) if basic[7] else "")
-        return datetime.fromisoformat(plain)
-    except (TypeError, ValueError):  # the former of Python 3.9, for a month that is none
         return None
 
 
@@ -177,7 +158,7 @@ def _check_range(file: str, name: str, texts: Sequence[str], numbers: Sequence[f
 
 def _is_header(first: Sequence[str], second: Sequence[str]) -> bool:
     """Whether a row has names; numbers are some where they count the columns, as in tables of pandas without others."""
-    is_text = any(_number(cell) is None and _time(cell) is None for cell in first)
+    is_text = any(_number(cell) is None and time_of(cell) is None for cell in first)
     counts = [cell.strip() for cell in first] == [str(i) for i in range(len(first))]
     return is_text or counts or not first[0].strip() and bool(second[0].strip())
 
@@ -249,7 +230,7 @@ def _without_clocks(columns: list[_Column], has_times: bool) -> tuple[list[_Colu
 
 def _times_of(file: str, name: str, texts: Sequence[str], numbers: Sequence[float | None]) -> list[datetime | None]:
     """The times in a column, in which something is no number; None where a field is a gap."""
-    found = [_time(text) for text in texts]
+    found = [time_of(text) for text in texts]
     untold = [row for row, time in enumerate(found) if time is None]
     for row in untold:
         if numbers[row] is None:
