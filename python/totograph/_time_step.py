@@ -12,7 +12,8 @@ from typing import Sequence
 
 _DAY, _HOUR = timedelta(days=1), timedelta(hours=1)
 _MIDNIGHT = time()
-_FIRST_WORKDAY, _LAST_WORKDAY = 0, -1  # in place of a day of the month; -2 is the day before the last one, and so on
+_FIRST_WORKDAY, _LAST_WORKDAY = 0, -1  # in place of a day of the month
+_DAY_BEFORE_LAST = -2  # -3 is the day before it, and so on
 
 
 @dataclass(frozen=True)
@@ -171,14 +172,21 @@ def _half_months_between(times: Sequence[datetime]) -> HalfMonths | None:
     if len(dates) < len(times):
         return None
     first = min(one.day for one in dates)
-    others = [one for one in dates if one.day != first]
-    largest = max((one.day for one in others), default=first)
-    last = [monthrange(one.year, one.month)[1] for one in others]
-    if first >= min(largest, 28) or any(one.day != min(largest, most) for one, most in zip(others, last)):
+    second = _second_day([one for one in dates if one.day != first])
+    if second is None or first >= (min(second, 28) if second > 0 else 27):  # in the shortest month
         return None
-    second = 31 if all(one.day == most for one, most in zip(others, last)) else largest
     halves = HalfMonths(Months(1, first, time_of_day, zone), Months(1, second, time_of_day, zone))
     return halves if min(halves.missing(a, b) for a, b in zip(times, times[1:])) == 0 else None
+
+
+def _second_day(dates: Sequence[date]) -> int | None:
+    """The day of the month that all dates are, as `Months` has it; None of other dates."""
+    largest = max((one.day for one in dates), default=0)
+    left = [monthrange(one.year, one.month)[1] - one.day for one in dates]
+    if dates and all(one.day == min(largest, one.day + more) for one, more in zip(dates, left)):
+        return 31 if not any(left) else largest
+    # As where a zone's last days are told on another clock.
+    return _DAY_BEFORE_LAST if dates and all(more == 1 for more in left) else None
 
 
 def _month_of(day: date | None) -> int:
