@@ -103,6 +103,8 @@ def test_times_without_marks_and_those_of_mail_are_times(tmp_path):
     assert table_of(tmp_path, *mail).times_ahead(1) == ["2024-01-02 00:00:00+00:00"]
     mail = ('"Mon, 01 Jan 24 22:00",1', '"Mon, 01 Jan 24 23:00",2')
     assert table_of(tmp_path, *mail).times_ahead(1) == ["2024-01-02 00:00:00"]
+    with pytest.raises(ValueError, match="row 2 has 3 fields"):
+        table_of(tmp_path, "Mon, 01 Jan 2024 22:00,1", "Mon, 01 Jan 2024 23:00,2")
     for text in ("20241301T2200", "20240101T2500", "20240101 22", '"Foo, 01 Jan 2024 22:00:00 +0000"',
                  '"Mon, 01 Foo 2024 22:00:00 +0000"', '"Fri, 30 Feb 2024 22:00:00 GMT"'):
         with pytest.raises(ValueError, match="is neither a number nor a time"):
@@ -183,6 +185,8 @@ def test_numbers_that_are_no_clock_stay_series(tmp_path):
     assert (counts.names, counts.notes) == (("bytes", "load"), ())
     assert table_of(tmp_path, "1577836800", "1577840400", header="bytes").names == ("bytes",)
     assert table_of(tmp_path, "1,2", "2,3").names == ("time", "load")
+    # The programs take these for days of a spreadsheet.
+    assert table_of(tmp_path, "45292.041666666664,1", "45292.083333333336,2").names == ("time", "load")
 
 
 def test_further_epoch_times_are_left_out(tmp_path):
