@@ -4,6 +4,7 @@
 #include <doctest/doctest.h>
 
 #include <array>
+#include <fstream>
 #include <string>
 #include <utility>
 
@@ -186,4 +187,30 @@ TEST_CASE("timestamp: a spelling keeps what the last timestamp of a column canno
     // A zone that changes is the later one's.
     CHECK(year_first("2026-10-25T02:00+02:00", "2026-10-25T02:00+01:00", "2026-10-25T02:00Z") ==
           "2026-10-25T03:00+01:00");
+}
+
+TEST_CASE("timestamp: spellings that Python reads as well are read alike") {
+    std::ifstream file(TOTOGRAPH_TEST_DATA "/timestamps.csv");
+    std::string line;
+    REQUIRE(std::getline(file, line));
+    int times = 0;
+    int others = 0;
+    while (std::getline(file, line)) {
+        CAPTURE(line);
+        const bool is_quoted = line.front() == '"';
+        const auto end = is_quoted ? line.find('"', 1) : line.find(',');
+        const std::string spelling = line.substr(is_quoted ? 1 : 0, end - (is_quoted ? 1 : 0));
+        const std::string expected = line.substr(end + (is_quoted ? 2 : 1));
+        const auto found = parse_timestamp(spelling);
+        if (expected == "none") {
+            CHECK_FALSE(found);
+            ++others;
+        } else {
+            REQUIRE(found);
+            CHECK(found->instant == parse_timestamp(expected).value().instant);
+            ++times;
+        }
+    }
+    CHECK(times > 40);
+    CHECK(others > 40);
 }
