@@ -218,6 +218,15 @@ TEST_CASE("csv: rows that are too long are refused by line, short ones are gaps"
     REQUIRE(torn.notes.size() == 1);
     CHECK(torn.notes[0].find("Line 4 of 'data.csv', the last one, is not whole") == 0);
     CHECK(parse("a,b\n1,2\n\n3,4\n").rows() == 2);
+    // Where blanks are the separator, nothing tells which value is missing.
+    for (const std::string row : {"2024-01-02 1  3", "           1 2 3", "2024-01-02 1 2  "}) {
+        refuses("date a b c\n2024-01-01 1 2 3\n" + row + "\n2024-01-03 4 5 6\n",
+                {"Line 3 of 'data.csv' has 3 fields", "the header has 4", "write \"\" or NaN", "--separator"},
+                separated_by(' '));
+    }
+    refuses("a b\n1 2\n3\n5 6\n", {"Line 3 of 'data.csv' has 1 field,"}, separated_by(' '));
+    CHECK(parse("a b\n1 2\n3 4\n5", separated_by(' ')).columns.at(0) == Values{1, 3});
+    CHECK(std::isnan(parse("a b\n1 2\n\"\" 4\n", separated_by(' ')).columns.at(0).at(1)));
     // R names no column of row names.
     CHECK(parse("a b\nx 1 2\ny 3 4\n", separated_by(' ')).columns.at(1) == Values{2, 4});
     refuses("a b\nx 1 2\ny 3\n", {"Line 2", "has 3 fields"}, separated_by(' '));

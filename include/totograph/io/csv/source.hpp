@@ -39,7 +39,8 @@ public:
     [[nodiscard]] const std::vector<std::string>& notes() const { return notes_; }
 
     /// Calls `use` with each row, as long as the header. Rows that are too short lack their last values; the last line
-    /// of a file may be torn, and is left out then. Throws `Error(invalid_file)` for rows that are too long.
+    /// of a file may be torn, and is left out then. Throws `Error(invalid_file)` for rows that are too long, and where
+    /// blanks are the separator for those that are too short.
     template <class Use>
     void each_row(const Use& use) {
         CsvRecords records(text_.substr(begin_), file_name_, layout_.separator, line_, begin_ != layout_.begin);

@@ -102,6 +102,15 @@ TOTOGRAPH_INLINE void CsvSource::fit(Record& record) const {
                                                  in_quotes(std::string_view(&layout_.separator, 1)) +
                                                  "; name another separator if that is wrong (--separator).");
     }
+    // Nobody can tell which one of the values is missing where one blank is as good as ten.
+    if (record.size() < names_.size() && layout_.separator == ' ') {
+        throw Error(ErrorCode::invalid_file,
+                    at_line(record[0].line) + " has " + std::to_string(record.size()) +
+                        (record.size() == 1 ? " field" : " fields") + ", but the header has " +
+                        std::to_string(names_.size()) +
+                        ". Any number of blanks is one separator, so that a missing value cannot be placed: write "
+                        "\"\" or NaN for it, or part fields by another separator (--separator).");
+    }
     while (record.size() < names_.size()) {
         record.push_back(CsvField{"", false, record[0].line});
     }
