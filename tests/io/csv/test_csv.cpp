@@ -232,6 +232,9 @@ TEST_CASE("csv: rows that are too long are refused by line, short ones are gaps"
     refuses("a b\nx 1 2\ny 3\n", {"Line 2", "has 3 fields"}, separated_by(' '));
     // Above an index pandas leaves blanks.
     CHECK(parse("            load\n2024-01-01     1\n2024-01-02     2\n", separated_by(' ')).timestamps.size() == 2);
+    CHECK(parse("    load\n\n0      1\n10     2\n", separated_by(' ')).columns.back() == Values{1, 2});
+    refuses("   day load\n   1   5.0  7\n   2   6.0  8\n   3   9.0 10\n",
+            {"Line 2 of 'data.csv' has 3 fields, but the header has 2"}, separated_by(' '));
     refuses("load\n1 2\n3 4\n", {"Line 2", "has 2 fields"}, separated_by(' '));
     // The comma of a date makes no name of a row.
     refuses("date,load\nJan 5, 2024,1\nJan 6, 2024,2\n", {"Line 2", "has 3 fields, but the header has 2"});

@@ -75,8 +75,13 @@ public:
 private:
     void read_header(std::optional<bool> has_header, const GapWords& gaps);
 
-    /// Whether a record begins with the name of a row, and not with a date that a separator parts ("Jan 5, 2024"). The
-    /// date behind a day of the week ("Mon, 05 Jan 2026") is whole without it.
+    /// Whether the header leaves blanks above the first field of the first row, which begins at `second_at`, as pandas
+    /// does above an index.
+    [[nodiscard]] bool is_indented(std::size_t second_at) const;
+
+    /// Whether a record begins with the name of a row, which R puts in quotes and names nowhere, and not with a date
+    /// that a separator parts ("Jan 5, 2024"). The date behind a day of the week ("Mon, 05 Jan 2026") is whole without
+    /// it.
     static bool has_row_name(const Record& record, char separator, const GapWords& gaps) {
         const CsvField& first = record.front();
         const auto kind = [&](const std::string& text) { return kind_of_cell(without_blanks(text), gaps); };

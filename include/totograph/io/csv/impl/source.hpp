@@ -3,6 +3,7 @@
 
 #include <totograph/io/csv/source.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <optional>
 #include <string>
@@ -45,19 +46,19 @@ TOTOGRAPH_INLINE void CsvSource::read_header(std::optional<bool> has_header, con
     begin_ = layout_.begin + records.position();
     line_ = records.line();
     Record second;
+    std::size_t second_at = begin_;
     while (records.next(second) && second.size() == 1 && second[0].text.empty()) {
+        second_at = layout_.begin + records.position();
     }
     std::vector<std::string> given;
     if (has_header.value_or(is_header(first, second, gaps))) {
         for (const CsvField& field : first) {
             given.push_back(field.text);
         }
-        // R writes no name for the names of rows, which it puts in quotes; above an index pandas leaves blanks.
-        const bool is_indented = layout_.separator == ' ' && is_blank_line(text_.substr(layout_.begin, 1));
         Record third;
         const std::size_t width = first.size() + 1;
         const bool has_row_names = second.size() == width &&
-                                   (is_indented || has_row_name(second, layout_.separator, gaps)) &&
+                                   (is_indented(second_at) || has_row_name(second, layout_.separator, gaps)) &&
                                    !second.back().text.empty() && (!records.next(third) || third.size() == width);
         if (has_row_names) {
             given.insert(given.begin(), "");
@@ -74,6 +75,15 @@ TOTOGRAPH_INLINE void CsvSource::read_header(std::optional<bool> has_header, con
                          "; repeated names get a number, as " + in_quotes(unique.new_name) + " did.");
     }
     names_ = std::move(unique.names);
+}
+
+TOTOGRAPH_INLINE bool CsvSource::is_indented(std::size_t second_at) const {
+    constexpr std::string_view blanks = " \t";
+    const std::size_t name = text_.substr(layout_.begin).find_first_not_of(blanks);
+    const std::string_view row = text_.substr(second_at);
+    const std::size_t field = std::min(row.find_first_not_of(blanks), row.size());
+    const std::size_t end = row.find_first_of(" \t\r\n", field);
+    return layout_.separator == ' ' && name > 0 && name >= end;
 }
 
 TOTOGRAPH_INLINE std::vector<std::string> CsvSource::names_in_comment(std::size_t count) {
