@@ -241,6 +241,15 @@ TEST_CASE("csv: rows that are too long are refused by line, short ones are gaps"
     const auto mail = parse("date,load\nMon, 01 Jan 2024 10:00,1\nMon, 01 Jan 2024 11:00,2\n");
     CHECK(mail.timestamps == std::vector<std::string>{"01 Jan 2024 10:00", "01 Jan 2024 11:00"});
     CHECK(mail.columns == std::vector<Values>{{1, 2}});
+    // A last column may be empty; commas at the ends of lines are no column.
+    const auto blank = parse("date,load,temp\nMon, 01 Jan 2024,1,\nTue, 02 Jan 2024,2,\nWed, 03 Jan 2024,4,5\n");
+    CHECK(blank.names == Names{"load", "temp"});
+    CHECK(blank.columns.at(0) == Values{1, 2, 4});
+    CHECK(blank.timestamps.at(0) == "01 Jan 2024");
+    const auto ends = parse("weekday,date,load\nMon,01 Jan 2024,1,\nTue,02 Jan 2024,2,\n");
+    CHECK(ends.columns.back() == Values{1, 2});
+    CHECK(ends.timestamps.at(0) == "01 Jan 2024");
+    CHECK(parse("day,load\nMon,1,\nTue,2,\n").columns.back() == Values{1, 2});
     CHECK(parse("date,load\n\"Jan 5, 2024\",1\n\"Jan 6, 2024\",2\n").clock.times.size() == 2);
     CHECK(parse("a,b\nJan 5,1,2\nJan 6,3,4\n").names.size() == 2);
 }
