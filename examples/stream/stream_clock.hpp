@@ -145,6 +145,7 @@ private:
     [[nodiscard]] totograph::io::TimeStep usual_step() const {
         totograph::io::Clock recent = clock();
         recent.times = recent_;
+        recent.epoch_unit = last_ ? unit() : 0;
         return totograph::io::find_time_step(recent);
     }
 

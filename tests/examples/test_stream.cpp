@@ -343,6 +343,21 @@ TEST_CASE("a line that is late, held or unreadable does not change how times to 
     }
 }
 
+TEST_CASE("lines on two days of each month go on so, in epoch times, too") {
+    StreamClock dates;
+    for (const char* time : {"2024-01-15", "2024-01-31", "2024-02-15", "2024-02-29"}) {
+        (void)dates.advance(time);
+    }
+    CHECK(dates.later(2) == "2024-03-31");
+    StreamClock epochs;
+    CHECK(epochs.later(1) == "+1");
+    for (const char* time : {"1705276800", "1706659200", "1707955200", "1709164800"}) {  // the same days
+        (void)epochs.advance(time);
+    }
+    CHECK(epochs.later(1) == "1710460800");
+    CHECK(epochs.later(2) == "1711843200");
+}
+
 TEST_CASE("a time may have more decimals than those before it") {
     StreamClock quarters;
     for (const char* time : {"0", "0.25", "0.5", "0.75", "1", "1.25"}) {

@@ -123,6 +123,9 @@ TEST_CASE("two days of each month go on so, in a season of a year") {
     CHECK(halves.kind() == Timeline::Kind::instants);
     CHECK(halves.stamp(7) == "2024-04-30");
     CHECK(season_of(halves) == 24);
+    const Timeline epochs(Stamps{"1705276800", "1706659200", "1707955200", "1709164800"});
+    CHECK(epochs.stamp(5) == "1711843200");
+    CHECK(season_of(epochs) == 24);
 }
 
 TEST_CASE("what cannot be continued says so") {

@@ -115,6 +115,23 @@ TEST_CASE("time step: two days of each month") {
     CHECK_FALSE(step_of(halves).reaches(1'709'164'800'000'000'000, 6000));
 }
 
+TEST_CASE("time step: two days of each month, in epoch times") {
+    // The 15th and the last one of January and February 2024.
+    const Stamps seconds = {"1705276800", "1706659200", "1707955200", "1709164800"};
+    CHECK(step_of(seconds).kind == Kind::half_months);
+    CHECK(later(seconds, 1) == "1710460800");
+    CHECK(later(seconds, 2) == "1711843200");  // 31 March
+    CHECK(later(seconds, 3) == "1713139200");
+    CHECK(later({"1705276800.5", "1706659200.5", "1707955200.5", "1709164800.5"}, 2) == "1711843200.5");
+    CHECK(later({"1705276800000", "1706659200000", "1707955200000", "1709164800000"}, -3) == "1705276800000");
+    CHECK(step_of(seconds).mean() == doctest::Approx(365.2425 / 24 * 86'400));
+    CHECK(step_of(seconds).calendar_steps(1'705'276'800, 1'711'843'200) == 5);
+    CHECK(step_of(seconds).reaches(1'709'164'800, 5000));
+    CHECK_FALSE(step_of(seconds).reaches(1'709'164'800, 6000));
+    // A counter has no months.
+    CHECK(step_of({"17052768", "17066592", "17079552", "17091648"}).kind != Kind::half_months);
+}
+
 TEST_CASE("time step: months of epoch times") {
     // The first days of January to April 2023, in seconds and in thousandths; and those of every year, with decimals.
     const Stamps seconds = {"1672531200", "1675209600", "1677628800", "1680307200"};

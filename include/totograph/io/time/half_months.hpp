@@ -6,8 +6,15 @@
 #include <vector>
 
 #include <totograph/io/time/month_rule.hpp>
+#include <totograph/io/time/timestamp.hpp>
 
 namespace totograph::io {
+namespace detail {
+
+/// Nanoseconds that lie between two rows at least.
+inline constexpr std::int64_t shortest_half_month = 12 * seconds_per_day * nanoseconds_per_second;
+
+}  // namespace detail
 
 /// Rows that come twice in a month, each time on a day of its own, such as the 15th and the last one.
 struct HalfMonths {

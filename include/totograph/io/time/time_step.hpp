@@ -21,9 +21,10 @@ struct TimeStep {
     Kind kind = Kind::uneven;
     /// As `Clock::times` count, of half months on average; or whole months; 0 for `uneven`.
     std::int64_t length = 0;
-    MonthRule months{};     ///< Where in its month a row stands; for `months` only.
-    HalfMonths halves{};    ///< Likewise, for `half_months` only.
-    std::int64_t unit = 1;  ///< Nanoseconds in one count of the times, more than 1 of epoch times; for `months` only.
+    MonthRule months{};   ///< Where in its month a row stands; for `months` only.
+    HalfMonths halves{};  ///< Likewise, for `half_months` only.
+    /// Nanoseconds in one count of the times, more than 1 of epoch times; for `months` and `half_months` only.
+    std::int64_t unit = 1;
     /// Where times are rounded, so that a step is `length` or this much beside it by turns (33 and 34 ms at 30 a
     /// second), how many of these a step is longer than `length` on average, from -1 to 1; 0 where none is.
     double turns_a_step = 0;
@@ -42,7 +43,7 @@ struct TimeStep {
             return months.later(time * unit, count * length) / unit;
         }
         if (kind == Kind::half_months) {
-            return halves.later(time, count);
+            return halves.later(time * unit, count) / unit;
         }
         if (turn == 0) {
             return time + count * length;
@@ -57,25 +58,23 @@ struct TimeStep {
     /// How many steps of the calendar lie between two times; of `months` and `half_months`.
     [[nodiscard]] std::int64_t calendar_steps(std::int64_t from, std::int64_t to) const {
         return kind == Kind::months ? (months.month_of(to * unit) - months.month_of(from * unit)) / length
-                                    : halves.place_of(to) - halves.place_of(from);
+                                    : halves.place_of(to * unit) - halves.place_of(from * unit);
     }
 
     /// Whether `later` can be counted. Nanoseconds end in the year 2262.
     [[nodiscard]] bool reaches(std::int64_t time, std::int64_t count) const {
         constexpr std::int64_t most = 9'000'000'000'000'000'000;
         constexpr std::int64_t longest_month = 31 * seconds_per_day * nanoseconds_per_second;
-        const bool is_calendar = kind == Kind::months;
-        const std::int64_t interval = is_calendar ? longest_month : 1;
+        const std::int64_t interval = kind == Kind::months ? longest_month : unit;
         std::int64_t begin = 0;
         std::int64_t steps = 0;
         std::int64_t distance = 0;
         std::int64_t sum = 0;
         std::int64_t longest = 0;
-        const bool is_lost = __builtin_add_overflow(length, turn, &longest) ||
-                             __builtin_mul_overflow(count, longest, &steps) ||
-                             __builtin_mul_overflow(steps, interval, &distance) ||
-                             __builtin_mul_overflow(time, is_calendar ? unit : 1, &begin) ||
-                             __builtin_add_overflow(begin, distance, &sum);
+        const bool is_lost =
+            __builtin_add_overflow(length, turn, &longest) || __builtin_mul_overflow(count, longest, &steps) ||
+            __builtin_mul_overflow(steps, interval, &distance) || __builtin_mul_overflow(time, unit, &begin) ||
+            __builtin_add_overflow(begin, distance, &sum);
         return !is_lost && sum >= -most && sum <= most;
     }
 };
@@ -93,8 +92,9 @@ std::pair<double, double> line_through(std::span<const double> x, std::span<cons
 /// The months between neighbours where all are whole multiples of the shortest interval apart; else 0.
 std::int64_t month_step(const std::vector<std::int64_t>& instants, const MonthRule& rule);
 
-/// The step of instants, or of epoch times, that are whole months apart; `uneven` where they are not.
-TimeStep step_of_months(const Clock& clock);
+/// The step of instants, or of epoch times, that are whole months apart or on two days of each; `uneven` where they are
+/// neither.
+TimeStep calendar_step(const Clock& clock);
 
 }  // namespace detail
 

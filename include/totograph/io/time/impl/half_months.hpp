@@ -20,12 +20,11 @@ namespace detail {
 
 TOTOGRAPH_INLINE bool are_half_months_apart(const std::vector<std::int64_t>& instants) {
     constexpr std::int64_t day = seconds_per_day * nanoseconds_per_second;
-    constexpr std::int64_t shortest = 12 * day;
     constexpr std::int64_t hour = day / 24;  // by which daylight saving moves the clock
     bool are_fortnights = true;
     for (std::size_t row = 1; row < instants.size(); ++row) {
         const std::int64_t distance = time_between(instants[row - 1], instants[row]);
-        if (distance < shortest) {
+        if (distance < shortest_half_month) {
             return false;
         }
         are_fortnights = are_fortnights && distance >= 14 * day - hour && distance <= 14 * day + hour;

@@ -34,11 +34,12 @@ TOTOGRAPH_INLINE std::int64_t month_step(const std::vector<std::int64_t>& instan
     return is_even ? shortest : 0;
 }
 
-TOTOGRAPH_INLINE TimeStep step_of_months(const Clock& clock) {
+TOTOGRAPH_INLINE TimeStep calendar_step(const Clock& clock) {
     const std::int64_t unit = clock.kind == Clock::Kind::instants ? 1 : clock.epoch_unit;
     // As of most clocks, which are long.
-    constexpr std::int64_t shortest = 20 * seconds_per_day * nanoseconds_per_second;
-    if (unit == 0 || time_between(clock.times[0], clock.times[1]) < shortest / unit) {
+    constexpr std::int64_t day = seconds_per_day * nanoseconds_per_second;
+    const std::int64_t first = time_between(clock.times[0], clock.times[1]);
+    if (unit == 0 || first < shortest_half_month / unit) {
         return {};
     }
     const std::optional<std::vector<std::int64_t>> instants = instants_of(clock.times, unit);
@@ -46,10 +47,14 @@ TOTOGRAPH_INLINE TimeStep step_of_months(const Clock& clock) {
         return {};
     }
     const std::int64_t offset = clock.kind == Clock::Kind::instants ? clock.style.offset_seconds : 0;
-    if (const std::optional<MonthRule> rule = find_month_rule(*instants, offset)) {
-        if (const std::int64_t months = month_step(*instants, *rule)) {
-            return {.kind = TimeStep::Kind::months, .length = months, .months = *rule, .unit = unit};
-        }
+    const std::optional<MonthRule> rule = first < 20 * day / unit ? std::nullopt : find_month_rule(*instants, offset);
+    if (const std::int64_t months = rule ? month_step(*instants, *rule) : 0) {
+        return {.kind = TimeStep::Kind::months, .length = months, .months = *rule, .unit = unit};
+    }
+    if (const std::optional<HalfMonths> halves = find_half_months(*instants, offset)) {
+        constexpr std::int64_t seconds_per_year = 31'556'952;  // 365.2425 days
+        constexpr std::int64_t mean = seconds_per_year / 24 * nanoseconds_per_second;
+        return {.kind = TimeStep::Kind::half_months, .length = mean / unit, .halves = *halves, .unit = unit};
     }
     return {};
 }
@@ -112,15 +117,8 @@ TOTOGRAPH_INLINE TimeStep find_time_step(const Clock& clock) {
     if (!clock.is_known() || clock.times.size() < 2) {
         return {};
     }
-    if (TimeStep months = detail::step_of_months(clock); months.kind == TimeStep::Kind::months) {
-        return months;
-    }
-    if (clock.kind == Clock::Kind::instants) {
-        if (const std::optional<HalfMonths> halves = find_half_months(clock.times, clock.style.offset_seconds)) {
-            constexpr std::int64_t seconds_per_year = 31'556'952;  // 365.2425 days
-            constexpr std::int64_t mean = seconds_per_year / 24 * nanoseconds_per_second;
-            return {.kind = TimeStep::Kind::half_months, .length = mean, .halves = *halves};
-        }
+    if (TimeStep calendar = detail::calendar_step(clock); calendar.kind != TimeStep::Kind::uneven) {
+        return calendar;
     }
     std::vector<std::int64_t> differences;
     differences.reserve(clock.times.size() - 1);
