@@ -46,13 +46,23 @@ struct ClockScale {
     double step = 1;          // nanoseconds a row
     std::int64_t offset_seconds = 0;
     bool are_workdays = false;
-    double since_monday = 0;  // days from the Monday before the anchor, for workdays
+    double since_monday = 0;           // days from the Monday before the anchor, for workdays
+    const Timeline* halves = nullptr;  // for rows on two days of each month, which are not equally far apart
 
     [[nodiscard]] double instant(double row) const {
+        if (halves != nullptr) {
+            const double below = std::floor(row);
+            const auto begin = static_cast<double>(instant_of_half(below));
+            return below == row ? begin
+                                : begin + (row - below) * (static_cast<double>(instant_of_half(below + 1)) - begin);
+        }
         const double steps = row - static_cast<double>(anchor_row);
         return static_cast<double>(anchor) + (are_workdays ? days_of_workdays(since_monday, steps) : steps) * step;
     }
     [[nodiscard]] double row(std::int64_t at) const {
+        if (halves != nullptr) {
+            return row_of_half(at);
+        }
         const double steps = static_cast<double>(at - anchor) / step;
         return static_cast<double>(anchor_row) + (are_workdays ? workdays_of_days(since_monday, steps) : steps);
     }
@@ -61,6 +71,22 @@ struct ClockScale {
         const double days = static_cast<double>(time - anchor) / 86400e9;
         const auto place = static_cast<std::int64_t>(std::floor(since_monday + days + 0.1));  // daylight saving
         return are_workdays && (place % 7 + 7) % 7 >= 5;
+    }
+
+private:
+    [[nodiscard]] std::int64_t instant_of_half(double row) const {
+        return halves->calendar_later(static_cast<std::int64_t>(row) - anchor_row);
+    }
+    [[nodiscard]] double row_of_half(std::int64_t at) const {
+        double below = static_cast<double>(anchor_row) + std::floor(static_cast<double>(at - anchor) / step);
+        while (instant_of_half(below) > at) {
+            --below;
+        }
+        while (instant_of_half(below + 1) <= at) {
+            ++below;
+        }
+        const std::int64_t begin = instant_of_half(below);
+        return below + static_cast<double>(at - begin) / static_cast<double>(instant_of_half(below + 1) - begin);
     }
 };
 
@@ -151,7 +177,7 @@ inline std::vector<TimeTick> month_row_ticks(const Timeline& timeline, std::int6
     }
     std::vector<TimeTick> ticks;
     for (std::int64_t row = first; row <= last; ++row) {
-        const std::int64_t at = timeline.months_later(row - timeline.anchor_row());
+        const std::int64_t at = timeline.calendar_later(row - timeline.anchor_row());
         const ClockTime clock = clock_time(at, timeline.style().offset_seconds);
         const std::int64_t number =
             static_cast<int>(clock.date.year()) * 12LL + static_cast<unsigned>(clock.date.month()) - 1;
@@ -226,9 +252,13 @@ inline TimeAxis time_axis(const Timeline& timeline, std::int64_t first, std::int
     const bool epoch = kind == Timeline::Kind::numbers && timeline.epoch_unit() > 0;
     if (kind == Timeline::Kind::instants || epoch) {
         const std::int64_t unit = epoch ? timeline.epoch_unit() : 1;
-        const detail::ClockScale scale{
-            timeline.anchor_row(),           timeline.anchor() * unit, timeline.mean_step() * static_cast<double>(unit),
-            timeline.style().offset_seconds, timeline.are_workdays(),  timeline.since_monday()};
+        const detail::ClockScale scale{timeline.anchor_row(),
+                                       timeline.anchor() * unit,
+                                       timeline.mean_step() * static_cast<double>(unit),
+                                       timeline.style().offset_seconds,
+                                       timeline.are_workdays(),
+                                       timeline.since_monday(),
+                                       timeline.are_half_months() ? &timeline : nullptr};
         const std::string zone = epoch ? "Z" : timeline.style().zone;
         return {detail::instant_ticks(scale, low, high, most),
                 detail::date_range_text(scale, low, high, zone) + ", one step is " +

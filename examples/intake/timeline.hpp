@@ -126,8 +126,8 @@ public:
     /// Nanoseconds in one count of a number that looks like an epoch time; 0 for a plain counter.
     [[nodiscard]] std::int64_t epoch_unit() const { return clock_.epoch_unit; }
 
-    /// The instant `count` rows after the last one, for rows that are whole months apart, and reached.
-    [[nodiscard]] std::int64_t months_later(std::int64_t count) const {
+    /// The instant `count` rows after the last one, for rows of whole months or of their halves, and reached.
+    [[nodiscard]] std::int64_t calendar_later(std::int64_t count) const {
         return step_.later(anchor_, count) * step_.unit;
     }
 

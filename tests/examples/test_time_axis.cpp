@@ -72,7 +72,14 @@ TEST_CASE("rows on two days of each month") {
     const Timeline halves({"2024-01-15", "2024-01-31", "2024-02-15", "2024-02-29"});
     const TimeAxis axis = time_axis(halves, 0, 13, 4, 4);
     CHECK(labels_of(axis) == Labels{"Mar", "May", "Jul"});
-    CHECK(axis.caption == "2024-01-14 to 2024-07-30, one step is half a month");
+    CHECK(axis.ticks.at(0).row == doctest::Approx(3 + 1.0 / 15));  // a day behind 29 February
+    CHECK(axis.ticks.at(2).row == doctest::Approx(11 + 1.0 / 15));
+    CHECK(axis.caption == "2024-01-15 to 2024-07-31, one step is half a month");
+    const Timeline epochs({"1705276800", "1706659200", "1707955200", "1709164800"});
+    CHECK(time_axis(epochs, 0, 13, 4, 4).caption == "2024-01-15 to 2024-07-31 UTC, one step is half a month");
+    const Timeline far({"2240-01-15", "2240-01-31", "2240-02-15", "2240-02-29"});
+    CHECK(time_axis(far, 0, 360, 4, 4).caption == "2240-01-15 to 2255-01-15, one step is half a month");
+    CHECK(labels_of(time_axis(far, 0, 360, 4, 4)) == Labels{"2245", "2250", "2255"});
 }
 
 TEST_CASE("behind the last year that nanoseconds count steps are numbered") {

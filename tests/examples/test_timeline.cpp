@@ -114,7 +114,7 @@ TEST_CASE("epoch times of months are months") {
     const Timeline months(Stamps{"1672531200", "1675209600", "1677628800", "1680307200"});
     CHECK(months.kind() == Timeline::Kind::months);
     CHECK(months.stamp(5) == "1685577600");
-    CHECK(months.months_later(1) == 1'682'899'200'000'000'000);
+    CHECK(months.calendar_later(1) == 1'682'899'200'000'000'000);
     CHECK(season_of(months) == 12);
 }
 
