@@ -6,19 +6,18 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <cstdio>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include <totograph/io/csv/decimal.hpp>
 #include <totograph/io/time/clock.hpp>
 #include <totograph/io/time/month_step.hpp>
 #include <totograph/io/time/time_step.hpp>
 #include <totograph/io/time/timestamp.hpp>
 
 #include "../intake/timeline.hpp"
+#include "counted_numbers.hpp"
 
 namespace examples {
 
@@ -50,20 +49,20 @@ public:
     /// What becomes of the line that is held back, now that the next one's timestamp is known; nothing when none is
     /// held back, and while the next ones do not tell. To be called before `advance` of the same timestamp.
     std::optional<Tick> resolve_held(const std::string& next) {
-        const int decimals = decimals_;
-        const std::optional<std::int64_t> now = held_ ? read(next) : std::nullopt;
-        if (!now || *now <= *last_ || *now == *held_) {
-            count_coarser(decimals);
+        const int decimals = counts_.decimals;
+        const std::optional<std::int64_t> now = counts_.held ? read(next) : std::nullopt;
+        if (!now || *now <= *counts_.last || *now == *counts_.held) {
+            counts_.count_coarser(decimals);
             return std::nullopt;
         }
-        const std::int64_t held = *held_;
-        held_.reset();
+        const std::int64_t held = *counts_.held;
+        counts_.held.reset();
         if (*now < held) {
             return Tick{.is_refuted = true};
         }
         // Near it, or as far from it as it is from the line before: then lines have become rare.
         const double after = distance(held, *now);
-        const double jump = distance(*last_, held);
+        const double jump = distance(*counts_.last, held);
         const bool is_confirmed = after <= far_steps * interval(1) || (after >= jump / 2 && after <= jump * 3 / 2);
         return is_confirmed ? accept(held) : Tick{.is_refuted = true};
     }
@@ -71,10 +70,10 @@ public:
     /// Takes the next line's timestamp: a date and time, or a number. A late or unreadable one changes nothing, not
     /// even how times to come are written.
     Tick advance(const std::string& text) {
-        const int decimals = decimals_;
+        const int decimals = counts_.decimals;
         const Tick tick = take(text);
-        if (decimals_ > decimals && taken_ >= 2 && (tick.is_late || tick.is_held || !tick.is_readable)) {
-            count_coarser(decimals);
+        if (counts_.decimals > decimals && taken_ >= 2 && (tick.is_late || tick.is_held || !tick.is_readable)) {
+            counts_.count_coarser(decimals);
         }
         return tick;
     }
@@ -91,14 +90,14 @@ public:
         }
         if (const totograph::io::TimeStep step = usual_step();
             (step.turn != 0 || step.kind == totograph::io::TimeStep::Kind::half_months) &&
-            step.reaches(*last_, steps)) {
-            return clock().text(step.later(*last_, steps));
+            step.reaches(*counts_.last, steps)) {
+            return clock().text(step.later(*counts_.last, steps));
         }
         const double usual = interval(3);
         const double ahead = usual * static_cast<double>(steps);
         std::int64_t value = 0;
         // What is beyond 64 bits has no name, neither the distance nor the sum.
-        if (!(usual > 0) || !(ahead < 9e18) || __builtin_add_overflow(*last_, std::llround(ahead), &value)) {
+        if (!(usual > 0) || !(ahead < 9e18) || __builtin_add_overflow(*counts_.last, std::llround(ahead), &value)) {
             return unnamed(steps);
         }
         return clock().text(value);
@@ -110,24 +109,24 @@ private:
         if (!now) {
             const totograph::io::DateReading reading = totograph::io::date_reading(text);
             return {.is_readable = false,
-                    .is_unclear = !order_ && !last_ && reading.can_be_day_first && reading.can_be_month_first};
+                    .is_unclear = !order_ && !counts_.last && reading.can_be_day_first && reading.can_be_month_first};
         }
-        if (last_ && *now <= *last_) {
+        if (counts_.last && *now <= *counts_.last) {
             // The first lines may be wrong, and all others right: two that ascend are believed then. Where none is
             // held back, any line may be.
-            const bool is_restart = (as_is_ || taken_ < 2) && late_ && *late_ < *now;
+            const bool is_restart = (as_is_ || taken_ < 2) && counts_.late && *counts_.late < *now;
             if (!is_restart) {
-                late_ = now;
-                return {.is_late = true, .is_repeated = *now == *last_};
+                counts_.late = now;
+                return {.is_late = true, .is_repeated = *now == *counts_.last};
             }
-            last_ = late_;
-            recent_ = {*late_};
-            held_.reset();
+            counts_.last = counts_.late;
+            counts_.recent = {*counts_.late};
+            counts_.held.reset();
             taken_ = as_is_ ? taken_ : 0;
-        } else if (held_ && *now == *held_) {
+        } else if (counts_.held && *now == *counts_.held) {
             return {.is_late = true, .is_repeated = true};
-        } else if (!as_is_ && last_ && taken_ > 0 && distance(*last_, *now) > far_steps * interval(1)) {
-            held_ = now;
+        } else if (!as_is_ && counts_.last && taken_ > 0 && distance(*counts_.last, *now) > far_steps * interval(1)) {
+            counts_.held = now;
             return {.is_held = true};
         }
         return accept(*now);
@@ -137,27 +136,29 @@ private:
         totograph::io::Clock clock;
         clock.kind = style_ ? totograph::io::Clock::Kind::instants : totograph::io::Clock::Kind::numbers;
         clock.style = style_.value_or(totograph::io::TimestampStyle());
-        clock.decimals = decimals_;
+        clock.decimals = counts_.decimals;
         return clock;
     }
 
     /// The step of the last lines, which may be rounded, such as 33 and 34 ms by turns.
     [[nodiscard]] totograph::io::TimeStep usual_step() const {
         totograph::io::Clock recent = clock();
-        recent.times = recent_;
-        recent.epoch_unit = last_ ? unit() : 0;
+        recent.times = counts_.recent;
+        recent.epoch_unit = counts_.last ? unit() : 0;
         return totograph::io::find_time_step(recent);
     }
 
     /// Nanoseconds in one count of a time; 0 of a counter.
-    [[nodiscard]] std::int64_t unit() const { return style_ ? 1 : totograph::io::epoch_unit_of(*last_, decimals_); }
+    [[nodiscard]] std::int64_t unit() const {
+        return style_ ? 1 : totograph::io::epoch_unit_of(*counts_.last, counts_.decimals);
+    }
 
     /// So many steps after the last line, where the last lines are whole months apart.
     [[nodiscard]] std::optional<std::string> months_later(std::int64_t steps) const {
-        if (recent_.size() < 3) {
+        if (counts_.recent.size() < 3) {
             return std::nullopt;
         }
-        const std::optional<std::vector<std::int64_t>> instants = totograph::io::instants_of(recent_, unit());
+        const std::optional<std::vector<std::int64_t>> instants = totograph::io::instants_of(counts_.recent, unit());
         const std::optional<totograph::io::MonthStep> step =
             instants ? totograph::io::find_month_step(*instants, style_ ? style_->offset_seconds : 0) : std::nullopt;
         if (!step) {
@@ -168,18 +169,18 @@ private:
 
     /// So many steps after the last line, where the last lines are days, and all of them workdays.
     [[nodiscard]] std::optional<std::string> workdays_later(std::int64_t steps) const {
-        if (!as_is_ || !last_) {
+        if (!as_is_ || !counts_.last) {
             return std::nullopt;
         }
         const double day = interval(3);
         const std::optional<double> since_monday =
-            since_monday_of_workdays(recent_, day, unit(), style_ ? style_->offset_seconds : 0);
+            since_monday_of_workdays(counts_.recent, day, unit(), style_ ? style_->offset_seconds : 0);
         if (!since_monday) {
             return std::nullopt;
         }
         const double ahead = days_of_workdays(*since_monday, static_cast<double>(steps)) * day;
         std::int64_t value = 0;
-        if (!(ahead < 9e18) || __builtin_add_overflow(*last_, std::llround(ahead), &value)) {
+        if (!(ahead < 9e18) || __builtin_add_overflow(*counts_.last, std::llround(ahead), &value)) {
             return unnamed(steps);
         }
         return clock().text(value);
@@ -204,7 +205,7 @@ private:
             }
         }
         // Eight digits are a date where the first line's are.
-        if (!stamp && (is_compact_ || !last_)) {
+        if (!stamp && (is_compact_ || !counts_.last)) {
             stamp = parse_compact_date(text);
             is_compact_ = stamp.has_value() || is_compact_;
         }
@@ -215,120 +216,23 @@ private:
             newest_style_ = stamp->style;
             return stamp->instant;
         }
-        return style_ ? std::nullopt : read_number(text);
+        return style_ ? std::nullopt : counts_.read(text);
     }
 
     void decide_order(const std::string& text) {
         using namespace totograph::io;
         const DateReading reading = date_reading(text);
-        if (order_ || last_ || reading.can_be_day_first == reading.can_be_month_first) {
+        if (order_ || counts_.last || reading.can_be_day_first == reading.can_be_month_first) {
             return;
         }
         order_ = reading.can_be_day_first ? DateOrder::day_first : DateOrder::month_first;
     }
 
-    /// A number in units of the last decimal that any so far has: many programs leave out zeros at the end.
-    std::optional<std::int64_t> read_number(const std::string& text) {
-        using namespace totograph::io;
-        const Decimal number = parse_decimal(text);
-        const int decimals =
-            number.kind == DecimalKind::number ? meant_decimals(text, number.value) : decimals_of(text);
-        if (!last_) {
-            decimals_ = decimals;
-        } else if (decimals > decimals_ && number.kind == DecimalKind::number) {
-            count_finer(decimals);
-        }
-        if (number.kind == DecimalKind::number && decimals_ > 0) {
-            int most = decimals_;
-            while (most > 0 && std::abs(number.value) * std::pow(10.0, most) >= bound) {
-                --most;
-            }
-            count_coarser(most);
-        }
-        const std::optional<std::int64_t> count =
-            decimals_ == 0 && parse_whole_number(text) ? parse_whole_number(text) : parse_count(text, decimals_);
-        if (count || number.kind != DecimalKind::number || decimals_of(text) <= decimals_) {
-            return count;
-        }
-        constexpr double rounding = 1e-6;  // of numbers that are written with more digits than they have
-        const double scaled = std::floor(number.value * std::pow(10.0, decimals_) + rounding);
-        return std::abs(scaled) < bound ? std::optional(static_cast<std::int64_t>(scaled)) : std::nullopt;
-    }
-
-    /// Decimals of a number, as many as are counted; of one with more digits than a double holds, without what is its
-    /// rounding.
-    static int meant_decimals(const std::string& text, double value) {
-        using namespace totograph::io;
-        const int written = decimals_of(text);
-        if (written <= most_decimals) {
-            return written;
-        }
-        char digits[64];
-        std::snprintf(digits, sizeof(digits), "%.15g", value);
-        return std::min(decimals_of(digits), most_decimals);
-    }
-
-    /// What was counted so far.
-    std::vector<std::int64_t*> counts() {
-        std::vector<std::int64_t*> result;
-        for (std::optional<std::int64_t>* one : {&last_, &held_, &late_}) {
-            if (*one) {
-                result.push_back(&**one);
-            }
-        }
-        for (std::int64_t& one : recent_) {
-            result.push_back(&one);
-        }
-        return result;
-    }
-    static std::int64_t power_of_ten(int exponent) {
-        std::int64_t result = 1;
-        for (int i = 0; i < exponent; ++i) {
-            result *= 10;
-        }
-        return result;
-    }
-    void scale_gaps(double factor) {
-        for (double& gap : gaps_) {
-            gap *= factor;
-        }
-        for (double& pause : pauses_) {
-            pause *= factor;
-        }
-    }
-
-    /// Counts so many decimals from now on, where what was counted has room for them.
-    void count_finer(int decimals) {
-        const std::int64_t factor = power_of_ten(decimals - decimals_);
-        const std::int64_t most = static_cast<std::int64_t>(bound) / factor;
-        const std::vector<std::int64_t*> all = counts();
-        if (std::all_of(all.begin(), all.end(),
-                        [&](const std::int64_t* one) { return *one <= most && *one >= -most; })) {
-            decimals_ = decimals;
-            for (std::int64_t* const one : all) {
-                *one *= factor;
-            }
-            scale_gaps(static_cast<double>(factor));
-        }
-    }
-    /// Counts no more than so many decimals from now on.
-    void count_coarser(int decimals) {
-        if (decimals >= decimals_) {
-            return;
-        }
-        const std::int64_t factor = power_of_ten(decimals_ - decimals);
-        decimals_ = decimals;
-        for (std::int64_t* const one : counts()) {
-            *one = *one / factor - (*one % factor < 0 ? 1 : 0);
-        }
-        scale_gaps(1.0 / static_cast<double>(factor));
-    }
-
     /// Takes a timestamp after the last one.
     Tick accept(std::int64_t now) {
         Tick tick;
-        if (last_) {
-            const double gap = distance(*last_, now);
+        if (counts_.last) {
+            const double gap = distance(*counts_.last, now);
             if (double usual = interval(3); usual > 0) {
                 constexpr double few = 10;  // in which a step that is rounded drifts by less than one
                 if (gap > few * usual) {
@@ -341,11 +245,11 @@ private:
             learn(gap, tick.skipped > 0);
         }
         style_ = newest_style_;
-        last_ = now;
-        late_.reset();
-        recent_.push_back(now);
-        if (recent_.size() > most_recent) {
-            recent_.erase(recent_.begin());
+        counts_.last = now;
+        counts_.late.reset();
+        counts_.recent.push_back(now);
+        if (counts_.recent.size() > most_recent) {
+            counts_.recent.erase(counts_.recent.begin());
         }
         return tick;
     }
@@ -353,48 +257,40 @@ private:
     /// One pause says nothing about the rhythm; many alike, with nothing between them, are the new one.
     void learn(double gap, bool is_pause) {
         if (!is_pause) {
-            gaps_[taken_++ % gaps_.size()] = gap;
+            counts_.gaps[taken_++ % counts_.gaps.size()] = gap;
             paused_ = 0;
             return;
         }
-        pauses_[paused_++ % pauses_.size()] = gap;
-        const auto [shortest, longest] = std::minmax_element(pauses_.begin(), pauses_.end());
-        if (paused_ >= pauses_.size() && *longest <= *shortest * 3 / 2) {
-            std::copy(pauses_.begin(), pauses_.end(), gaps_.begin());
-            taken_ = pauses_.size();
+        counts_.pauses[paused_++ % counts_.pauses.size()] = gap;
+        const auto [shortest, longest] = std::minmax_element(counts_.pauses.begin(), counts_.pauses.end());
+        if (paused_ >= counts_.pauses.size() && *longest <= *shortest * 3 / 2) {
+            std::copy(counts_.pauses.begin(), counts_.pauses.end(), counts_.gaps.begin());
+            taken_ = counts_.pauses.size();
             paused_ = 0;
         }
     }
 
     /// 0 until so many gaps are known.
     [[nodiscard]] double interval(std::size_t least) const {
-        const std::size_t count = std::min(taken_, gaps_.size());
+        const std::size_t count = std::min(taken_, counts_.gaps.size());
         if (count < least) {
             return 0;
         }
-        std::array<double, 32> sorted = gaps_;
+        std::array<double, 32> sorted = counts_.gaps;
         const auto middle = sorted.begin() + static_cast<std::ptrdiff_t>(count / 2);
         std::nth_element(sorted.begin(), middle, sorted.begin() + static_cast<std::ptrdiff_t>(count));
         return *middle;
     }
 
-    std::optional<std::int64_t> last_;
-    std::optional<std::int64_t> held_;                           // far ahead of the last
-    std::optional<std::int64_t> late_;                           // the newest late one since the last
+    CountedNumbers counts_;
     std::optional<totograph::io::TimestampStyle> style_;         // of all that were taken
     std::optional<totograph::io::TimestampStyle> newest_style_;  // the same with the one that was read last
     std::optional<totograph::io::DateOrder> order_;
     bool as_is_ = false;
     std::size_t date_digits_ = 0;
-    static constexpr int most_decimals = 9;
-    static constexpr double bound = 4e18;  ///< Of what is counted, with room for what is added to it.
-    int decimals_ = 0;
     bool is_compact_ = false;
     static constexpr std::size_t most_recent = 24;
-    std::vector<std::int64_t> recent_;  // the last ones that were taken
-    std::array<double, 32> gaps_{};
     std::size_t taken_ = 0;
-    std::array<double, 8> pauses_{};  // the last gaps, as long as all are pauses
     std::size_t paused_ = 0;
 };
 
