@@ -100,9 +100,8 @@ private:
 inline std::string time_key(const std::string& stamp, const totograph::io::Clock& clock) {
     if (clock.kind == totograph::io::Clock::Kind::numbers) {
         namespace io = totograph::io;
-        const auto count = clock.decimals == io::detail::most_decimals
-                               ? io::detail::rounded_count(stamp, clock.decimals)
-                               : io::parse_count(stamp, clock.decimals);
+        const auto count = clock.decimals == io::most_decimals ? io::rounded_count(stamp, clock.decimals)
+                                                               : io::parse_count(stamp, clock.decimals);
         return count ? std::to_string(*count) : stamp;
     }
     const auto time = totograph::io::parse_timestamp(stamp, clock.style.order);

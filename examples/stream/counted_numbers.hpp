@@ -49,6 +49,11 @@ struct CountedNumbers {
         if (count || number.kind != DecimalKind::number || decimals_of(text) <= decimals) {
             return count;
         }
+        if (decimals == most_decimals) {
+            if (const std::optional<std::int64_t> rounded = rounded_count(text, decimals)) {
+                return rounded;
+            }
+        }
         constexpr double rounding = 1e-6;  // of numbers that are written with more digits than they have
         const double scaled = std::floor(number.value * std::pow(10.0, decimals) + rounding);
         return std::abs(scaled) < bound ? std::optional(static_cast<std::int64_t>(scaled)) : std::nullopt;
@@ -68,8 +73,6 @@ struct CountedNumbers {
     }
 
 private:
-    static constexpr int most_decimals = 9;
-
     /// Decimals of a number, as many as are counted; of one with more digits than a double holds, without what is its
     /// rounding.
     static int meant_decimals(const std::string& text, double value) {

@@ -383,6 +383,34 @@ TEST_CASE("a time may have more decimals than those before it") {
     CHECK(far.advance("5000000002.123456789").is_repeated);
 }
 
+TEST_CASE("the clock rounds the hours of a spreadsheet as that of a file does") {
+    std::vector<std::string> hours;
+    for (int hour = 0; hour < 30; ++hour) {
+        char text[32];
+        std::snprintf(text, sizeof(text), "%.17g", 45292 + hour / 24.0);
+        hours.push_back(text);
+    }
+    REQUIRE(hours[1] == "45292.041666666664");
+    for (std::size_t rows = 8; rows <= 24; ++rows) {
+        CAPTURE(rows);
+        const std::vector<std::string> known(hours.begin(), hours.begin() + static_cast<std::ptrdiff_t>(rows));
+        StreamClock stream;
+        for (const std::string& hour : known) {
+            CHECK_FALSE(stream.advance(hour).is_late);
+        }
+        const Timeline file(known);
+        for (std::int64_t ahead = 1; ahead <= 3; ++ahead) {
+            CHECK(stream.later(ahead) == file.stamp(static_cast<std::int64_t>(rows) - 1 + ahead));
+        }
+    }
+    StreamClock clock;
+    for (std::size_t row = 0; row < 12; ++row) {
+        (void)clock.advance(hours[row]);
+    }
+    CHECK(clock.later(1) == "45292.500000000");
+    CHECK(clock.later(2) == "45292.541666667");  // of 45292.541666666664
+}
+
 TEST_CASE("times to come are spelled as all lines show together") {
     StreamClock clock;
     for (const char* time : {"2024-01-01T00:00:00", "2024-01-01T00:00:00.500000", "2024-01-01T00:00:01",

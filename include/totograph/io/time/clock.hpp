@@ -48,6 +48,13 @@ int decimals_of(std::string_view text);
 /// decimals, or lies beyond 4e18 such units (which keeps differences and continuations clear of overflow).
 std::optional<std::int64_t> parse_count(std::string_view text, int decimals);
 
+/// Numbers have as many decimals as times have, down to nanoseconds; further ones are rounded, as those of days in a
+/// spreadsheet.
+inline constexpr int most_decimals = 9;
+
+/// `parse_count` of a number that may have more decimals, which are rounded.
+std::optional<std::int64_t> rounded_count(std::string_view text, int decimals);
+
 /// Nanoseconds in the unit of a number that lies where epoch times of the years 2001 to 2096 do; 0 elsewhere.
 /// The number is a count of units of 10^-`decimals`.
 std::int64_t epoch_unit_of(std::int64_t count, int decimals);
@@ -75,13 +82,6 @@ bool read_instants(const std::vector<std::string>& stamps, DateOrder order, Cloc
 
 /// Reads dates in digits, all of one length.
 bool read_dates_in_digits(const std::vector<std::string>& stamps, Clock& clock);
-
-/// Numbers have as many decimals as times have, down to nanoseconds; further ones are rounded, as those of days in a
-/// spreadsheet.
-inline constexpr int most_decimals = 9;
-
-/// `parse_count` of a number that may have more decimals, which are rounded.
-std::optional<std::int64_t> rounded_count(std::string_view text, int decimals);
 
 bool read_numbers(const std::vector<std::string>& stamps, Clock& clock);
 

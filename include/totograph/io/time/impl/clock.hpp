@@ -69,6 +69,17 @@ TOTOGRAPH_INLINE std::optional<std::int64_t> parse_count(std::string_view text, 
     return count && *count <= bound && *count >= -bound ? count : std::nullopt;
 }
 
+TOTOGRAPH_INLINE std::optional<std::int64_t> rounded_count(std::string_view text, int decimals) {
+    const int further = decimals_of(text) - decimals;
+    if (further <= 0 || parse_decimal(text).kind != DecimalKind::number) {
+        return parse_count(text, decimals);
+    }
+    const std::size_t end = text.size() - static_cast<std::size_t>(further);
+    const std::int64_t up = text[end] >= '5' ? (text.starts_with('-') ? -1 : 1) : 0;
+    const std::optional<std::int64_t> count = parse_count(text.substr(0, end), decimals);
+    return count ? std::optional(*count + up) : std::nullopt;
+}
+
 TOTOGRAPH_INLINE std::int64_t epoch_unit_of(std::int64_t count, int decimals) {
     std::int64_t scale = 1;
     for (int i = 0; i < decimals; ++i) {
@@ -207,17 +218,6 @@ TOTOGRAPH_INLINE bool read_dates_in_digits(const std::vector<std::string>& stamp
     }
     clock.kind = Clock::Kind::instants;
     return true;
-}
-
-TOTOGRAPH_INLINE std::optional<std::int64_t> rounded_count(std::string_view text, int decimals) {
-    const int further = decimals_of(text) - decimals;
-    if (further <= 0 || parse_decimal(text).kind != DecimalKind::number) {
-        return parse_count(text, decimals);
-    }
-    const std::size_t end = text.size() - static_cast<std::size_t>(further);
-    const std::int64_t up = text[end] >= '5' ? (text.starts_with('-') ? -1 : 1) : 0;
-    const std::optional<std::int64_t> count = parse_count(text.substr(0, end), decimals);
-    return count ? std::optional(*count + up) : std::nullopt;
 }
 
 TOTOGRAPH_INLINE bool read_numbers(const std::vector<std::string>& stamps, Clock& clock) {
