@@ -71,6 +71,13 @@ TEST_CASE("clock: numbers keep their decimals") {
     // Times that rounding would make one are none.
     CHECK(read_clock(Stamps{"0.0000000001", "0.0000000002"}).kind == Clock::Kind::labels);
     CHECK(read_clock(Stamps{"0.1234567891", "", "0.1234567891"}).kind == Clock::Kind::numbers);
+    for (const char* same : {"0.12345678900", "+0.123456789", "00.1234567890", ".1234567890"}) {
+        CAPTURE(same);
+        CHECK(read_clock(Stamps{"0.1234567890", same}).kind == Clock::Kind::numbers);
+    }
+    CHECK(read_clock(Stamps{"-0.0000000000", "0"}).kind == Clock::Kind::numbers);
+    CHECK(read_clock(Stamps{"0.1234567890", "0.12345678901"}).kind == Clock::Kind::labels);
+    CHECK(read_clock(Stamps{"0.0000000001", "-0.0000000001"}).kind == Clock::Kind::labels);
 }
 
 TEST_CASE("clock: distances that 64 bits do not hold are the nearest one") {

@@ -83,6 +83,9 @@ bool read_instants(const std::vector<std::string>& stamps, DateOrder order, Cloc
 /// Reads dates in digits, all of one length.
 bool read_dates_in_digits(const std::vector<std::string>& stamps, Clock& clock);
 
+/// Whether two spellings of plain decimals are one number, to the last digit: zeros at either end do not count.
+bool is_same_decimal(std::string_view a, std::string_view b);
+
 bool read_numbers(const std::vector<std::string>& stamps, Clock& clock);
 
 }  // namespace detail

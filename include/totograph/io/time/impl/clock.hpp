@@ -220,6 +220,20 @@ TOTOGRAPH_INLINE bool read_dates_in_digits(const std::vector<std::string>& stamp
     return true;
 }
 
+TOTOGRAPH_INLINE bool is_same_decimal(std::string_view a, std::string_view b) {
+    const auto trim = [](std::string_view number) {
+        const bool is_negative = number.starts_with('-');
+        number.remove_prefix(is_negative || number.starts_with('+') ? 1 : 0);
+        number.remove_prefix(std::min(number.find_first_not_of('0'), number.size()));
+        if (number.find('.') != std::string_view::npos) {
+            number = number.substr(0, number.find_last_not_of('0') + 1);
+            number.remove_suffix(number.ends_with('.') ? 1 : 0);
+        }
+        return std::pair(is_negative && !number.empty(), number);
+    };
+    return trim(a) == trim(b);
+}
+
 TOTOGRAPH_INLINE bool read_numbers(const std::vector<std::string>& stamps, Clock& clock) {
     clock.times.clear();
     for (const std::string& text : stamps) {
@@ -230,8 +244,9 @@ TOTOGRAPH_INLINE bool read_numbers(const std::vector<std::string>& stamps, Clock
     for (const std::string& text : stamps) {
         const std::optional<std::int64_t> count =
             text.empty() ? std::optional(Clock::unknown) : rounded_count(text, clock.decimals);
-        const bool is_same = before != nullptr && !text.empty() && count == last && text != *before;
-        if (!count || (is_same && std::max(decimals_of(text), decimals_of(*before)) > clock.decimals)) {
+        const bool is_same = before != nullptr && !text.empty() && count == last;
+        if (!count || (is_same && std::max(decimals_of(text), decimals_of(*before)) > clock.decimals &&
+                       !is_same_decimal(text, *before))) {
             return false;  // no number, or one that rounding would make the one before
         }
         clock.times.push_back(*count);
