@@ -44,6 +44,14 @@ TEST_CASE("half months: two days of each month, the later one the last, or one t
     CHECK(
         behind({"2024-03-01T00:00+01:00", "2024-03-15T00:00+01:00", "2024-04-01T00:00+02:00", "2024-04-15T00:00+02:00"},
                1) == Stamps{"2024-05-01T00:00+02:00"});
+    // The 15th and the last one of a zone east of Greenwich, in UTC; 2024-02-28 is one before the last.
+    CHECK(behind({"2024-01-14T23:00:00Z", "2024-01-30T23:00:00Z", "2024-02-14T23:00:00Z", "2024-02-28T23:00:00Z"}) ==
+          Stamps{"2024-03-14T23:00:00Z", "2024-03-30T23:00:00Z", "2024-04-14T23:00:00Z"});
+    CHECK(behind({"2024-02-28T23:00:00Z", "2024-03-14T23:00:00Z", "2024-03-30T23:00:00Z", "2024-04-14T22:00:00Z"}) ==
+          Stamps{"2024-04-29T22:00:00Z", "2024-05-14T22:00:00Z", "2024-05-30T22:00:00Z"});
+    // The 1st and the 16th there.
+    CHECK(behind({"2023-12-31T23:00:00Z", "2024-01-15T23:00:00Z", "2024-01-31T23:00:00Z", "2024-02-15T23:00:00Z"}, 1) ==
+          Stamps{"2024-02-29T23:00:00Z"});
 }
 
 TEST_CASE("half months: what comes otherwise has no two days") {

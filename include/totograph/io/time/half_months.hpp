@@ -18,8 +18,8 @@ inline constexpr std::int64_t shortest_half_month = 12 * seconds_per_day * nanos
 
 /// Rows that come twice in a month, each time on a day of its own, such as the 15th and the last one.
 struct HalfMonths {
-    MonthRule first;   ///< Both are `fixed`, and on the same clock.
-    MonthRule second;  ///< On a later day.
+    MonthRule first;   ///< `fixed`.
+    MonthRule second;  ///< `fixed`, or `before_last`, on the same clock, on a later day.
 
     /// The number of a row's half of a month, counted through the years.
     [[nodiscard]] std::int64_t place_of(std::int64_t instant) const;

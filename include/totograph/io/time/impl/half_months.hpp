@@ -35,21 +35,31 @@ TOTOGRAPH_INLINE bool are_half_months_apart(const std::vector<std::int64_t>& ins
 TOTOGRAPH_INLINE std::optional<MonthRule> second_rule(const std::vector<std::chrono::year_month_day>& dates,
                                                       MonthRule first) {
     unsigned largest = 0;
-    bool are_last = true;
+    unsigned least_left = 31;  // days of their months behind the later ones
+    unsigned most_left = 0;
     for (const std::chrono::year_month_day& date : dates) {
         const auto day = static_cast<unsigned>(date.day());
         largest = std::max(largest, day);
-        are_last = are_last && (day == first.day || day == last_day_of(date));
+        if (day != first.day) {
+            least_left = std::min(least_left, last_day_of(date) - day);
+            most_left = std::max(most_left, last_day_of(date) - day);
+        }
     }
     const bool is_rule = std::all_of(dates.begin(), dates.end(), [&](const std::chrono::year_month_day& date) {
         const auto day = static_cast<unsigned>(date.day());
         return day == first.day || day == std::min(largest, last_day_of(date));
     });
     constexpr unsigned shortest_month = 28;
+    // The last days of a zone that are told on another clock may be those before.
+    if (!is_rule && least_left == most_left && first.day + most_left < shortest_month) {
+        first.kind = MonthRule::Day::before_last;
+        first.day = most_left;
+        return first;
+    }
     if (!is_rule || first.day >= std::min(largest, shortest_month)) {
         return std::nullopt;
     }
-    first.day = are_last ? 31 : largest;
+    first.day = most_left == 0 ? 31 : largest;
     return first;
 }
 
