@@ -64,6 +64,19 @@ TEST_CASE("half months: what comes otherwise has no two days") {
     CHECK(behind({"2024-01-31", "2024-01-15", "2024-02-15", "2024-02-29"}).empty());  // no order
 }
 
+TEST_CASE("half months: every 15th day is told from them by the first row on a third day") {
+    CHECK(behind({"2024-04-01", "2024-04-16", "2024-05-01", "2024-05-16"}, 1) == Stamps{"2024-06-01"});
+    CHECK(behind({"2024-04-01", "2024-04-16", "2024-05-01", "2024-05-16", "2024-05-31"}).empty());
+}
+
+TEST_CASE("half months: the conditions are as documented") {
+    CHECK(behind({"2024-01-01", "2024-01-13", "2024-02-01", "2024-02-13"}, 1) == Stamps{"2024-03-01"});
+    CHECK(behind({"2024-01-01", "2024-01-12", "2024-02-01", "2024-02-12"}).empty());  // 11 days
+    CHECK(behind({"2024-01-15 08:00", "2024-01-31 20:00", "2024-02-15 08:00", "2024-02-29 20:00"}).empty());
+    // One row on another day.
+    CHECK(behind({"2024-01-15", "2024-01-31", "2024-02-15", "2024-02-29", "2024-03-14"}).empty());
+}
+
 TEST_CASE("half months: places are counted through the years") {
     const Stamps stamps{"2023-12-15", "2023-12-31", "2024-01-15", "2024-01-31"};
     const Clock clock = read_clock(stamps);
