@@ -129,6 +129,15 @@ TEST_CASE("epoch numbers read as times, counters as numbers") {
     CHECK(labels_of(time_axis(counter, 0, 4, 3, 5)) == Labels{"10", "20", "30", "40", "50"});
 }
 
+TEST_CASE("labels of numbers have the decimals that the numbers have") {
+    const Timeline halves({"0.5", "1.0", "1.5"});
+    const TimeAxis axis = time_axis(halves, 0, 3, 2, 5);
+    CHECK(labels_of(axis) == Labels{"0.5", "1.0", "1.5", "2.0"});
+    CHECK(axis.ticks[3].row == doctest::Approx(3));
+    const Timeline days({"45292.25", "45292.50", "45292.75"});
+    CHECK(labels_of(time_axis(days, 0, 7, 2, 3)) == Labels{"45293", "45294"});
+}
+
 TEST_CASE("without timestamps steps are counted from the last observation") {
     const TimeAxis axis = time_axis(Timeline(), 100, 219, 180, 6);
     CHECK(labels_of(axis) == Labels{"-60", "-40", "-20", "0", "20", "40"});

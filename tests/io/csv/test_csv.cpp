@@ -250,6 +250,12 @@ TEST_CASE("csv: rows that are too long are refused by line, short ones are gaps"
     CHECK(ends.columns.back() == Values{1, 2});
     CHECK(ends.timestamps.at(0) == "01 Jan 2024");
     CHECK(parse("day,load\nMon,1,\nTue,2,\n").columns.back() == Values{1, 2});
+    // Commas at the ends of lines behind a column of weekdays.
+    for (const char* second : {"start", "Tag"}) {
+        const auto begins = parse("weekday," + std::string(second) + ",load\nMon,2024-01-01,5,\nTue,2024-01-02,6,\n");
+        CHECK(begins.columns.back() == Values{5, 6});
+        CHECK(begins.timestamps.at(0) == "2024-01-01");
+    }
     CHECK(parse("date,load\n\"Jan 5, 2024\",1\n\"Jan 6, 2024\",2\n").clock.times.size() == 2);
     CHECK(parse("a,b\nJan 5,1,2\nJan 6,3,4\n").names.size() == 2);
 }

@@ -44,6 +44,8 @@ TEST_CASE("half months: two days of each month, the later one the last, or one t
     CHECK(
         behind({"2024-03-01T00:00+01:00", "2024-03-15T00:00+01:00", "2024-04-01T00:00+02:00", "2024-04-15T00:00+02:00"},
                1) == Stamps{"2024-05-01T00:00+02:00"});
+    // No other day before the last one.
+    CHECK(behind({"2024-01-10", "2024-01-29", "2024-02-10", "2024-02-27"}).empty());
     // The 15th and the last one of a zone east of Greenwich, in UTC; 2024-02-28 is one before the last.
     CHECK(behind({"2024-01-14T23:00:00Z", "2024-01-30T23:00:00Z", "2024-02-14T23:00:00Z", "2024-02-28T23:00:00Z"}) ==
           Stamps{"2024-03-14T23:00:00Z", "2024-03-30T23:00:00Z", "2024-04-14T23:00:00Z"});

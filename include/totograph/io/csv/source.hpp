@@ -79,9 +79,9 @@ private:
     /// does above an index.
     [[nodiscard]] bool is_indented(std::size_t second_at) const;
 
-    /// Whether a record begins with a date of mail that its comma parts, and its day of the week has no name: the
-    /// second name is that of no clock.
-    static bool is_parted_date(const Record& names, const Record& record, const GapWords& gaps);
+    /// Whether a record begins with a date of mail that its comma parts, under the name of a clock: the second name is
+    /// that of no clock.
+    static bool is_parted_date(const Record& names, const Record& record);
 
     /// Whether a record begins with the name of a row, which R puts in quotes and names nowhere, and not with a date
     /// that a separator parts ("Jan 5, 2024"). The date behind a day of the week ("Mon, 05 Jan 2026") is whole without

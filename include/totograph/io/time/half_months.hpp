@@ -29,9 +29,9 @@ struct HalfMonths {
 };
 
 /// The two days of the month that rows in the order of time stand on: of four rows and more, each on one of them, no
-/// two in one half, 12 days apart or more, at one time of day, and somewhere both in a row. Nothing where there are no
-/// such days, and for rows of every second week. Rows of every 15th day may stand on two days so far (2024-04-01 to
-/// 2024-05-16): they are half months, for nothing tells the two apart, and steps of 15 days are rare.
+/// two in one half, 12 days apart or more, at one time of day (or an hour off it), and somewhere both in a row. Nothing
+/// where there are no such days, and for rows of every second week. Rows of every 15th day may stand on two days so far
+/// (2024-04-01 to 2024-05-16): they are half months, for nothing tells the two apart, and steps of 15 days are rare.
 std::optional<HalfMonths> find_half_months(const std::vector<std::int64_t>& instants, std::int64_t offset_seconds);
 
 }  // namespace totograph::io

@@ -117,7 +117,7 @@ struct Tile {
         if constexpr (std::is_same_v<Key, Element> && std::is_same_v<Key, BFloat16>) {
             store_both(row, dimension, without_infinite_values(keys, values));
         } else {
-            // A finite number may be none when it is rounded.
+            // A finite number may be none when it is rounded to tf32.
             store_both(row, dimension, without_infinite_values(rounded(keys.floats()), rounded(values.floats())));
         }
     }

@@ -21,6 +21,7 @@
 #include <totograph/io/csv/records.hpp>
 #include <totograph/io/text.hpp>
 #include <totograph/io/time/named_date.hpp>
+#include <totograph/io/time/timestamp.hpp>
 
 namespace totograph::io::detail {
 
@@ -60,7 +61,7 @@ TOTOGRAPH_INLINE void CsvSource::read_header(std::optional<bool> has_header, con
         const std::size_t width = first.size() + 1;
         const bool has_row_names = second.size() == width &&
                                    (is_indented(second_at) || has_row_name(second, layout_.separator, gaps)) &&
-                                   (!second.back().text.empty() || is_parted_date(first, second, gaps)) &&
+                                   (!second.back().text.empty() || is_parted_date(first, second)) &&
                                    (!records.next(third) || third.size() == width);
         if (has_row_names) {
             given.insert(given.begin(), "");
@@ -88,9 +89,9 @@ TOTOGRAPH_INLINE bool CsvSource::is_indented(std::size_t second_at) const {
     return layout_.separator == ' ' && name > 0 && name >= end;
 }
 
-TOTOGRAPH_INLINE bool CsvSource::is_parted_date(const Record& names, const Record& record, const GapWords& gaps) {
-    return is_weekday(record[0].text) && kind_of_cell(record[1].text, gaps) == CellKind::time &&
-           (names.size() < 2 || !is_clock_name(names[1].text));
+TOTOGRAPH_INLINE bool CsvSource::is_parted_date(const Record& names, const Record& record) {
+    return is_weekday(record[0].text) && names.size() >= 2 && is_clock_name(names[0].text) &&
+           !is_clock_name(names[1].text) && parse_timestamp(record[0].text + ", " + record[1].text).has_value();
 }
 
 TOTOGRAPH_INLINE std::vector<std::string> CsvSource::names_in_comment(std::size_t count) {

@@ -51,7 +51,7 @@ TOTOGRAPH_INLINE std::optional<MonthRule> second_rule(const std::vector<std::chr
     });
     constexpr unsigned shortest_month = 28;
     // The last days of a zone that are told on another clock may be those before.
-    if (!is_rule && least_left == most_left && first.day + most_left < shortest_month) {
+    if (!is_rule && least_left == 1 && most_left == 1 && first.day + most_left < shortest_month) {
         first.kind = MonthRule::Day::before_last;
         first.day = most_left;
         return first;
