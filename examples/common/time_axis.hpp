@@ -271,8 +271,8 @@ inline TimeAxis time_axis(const Timeline& timeline, std::int64_t first, std::int
         const double rounding = step == static_cast<double>(timeline.step()) ? 1e-6 : 1 / step;
         const double offset =
             static_cast<double>(timeline.anchor()) - step * static_cast<double>(timeline.anchor_row());
-        const double units = timeline.units_of_number();
-        return {detail::number_ticks(low, high, offset / units, step / units, most, rounding),
+        const double one = timeline.counts_of_one();
+        return {detail::number_ticks(low, high, offset / one, step / one, most, rounding),
                 "time in the units of the file"};
     }
     // The last row of the history is 0, so that the label of a step is how far ahead it was forecast.

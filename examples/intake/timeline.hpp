@@ -126,8 +126,8 @@ public:
     /// Nanoseconds in one count of a number that looks like an epoch time; 0 for a plain counter.
     [[nodiscard]] std::int64_t epoch_unit() const { return clock_.epoch_unit; }
 
-    /// Units of a plain counter: of its last decimal.
-    [[nodiscard]] double units_of_number() const { return std::pow(10.0, clock_.decimals); }
+    /// How many counts of `anchor` and `step` are 1 in the file, of a plain number.
+    [[nodiscard]] double counts_of_one() const { return std::pow(10.0, clock_.decimals); }
 
     /// The instant `count` rows after the last one, for rows of whole months or of their halves, and reached.
     [[nodiscard]] std::int64_t calendar_later(std::int64_t count) const {

@@ -350,8 +350,8 @@ TOTOGRAPH_INLINE std::string CsvReader::names_of(const std::vector<std::size_t>&
     std::string names;
     for (const std::size_t position : positions) {
         names += names.empty() ? "" : ",";
-        append_csv_text(names, source_.names()[position], ',', false,
-                        gaps_);  // a list on a command line has quotes, too
+        // With quotes where a name has commas: a list on a command line has them, too.
+        append_csv_text(names, source_.names()[position], ',', false, gaps_);
     }
     return names;
 }
