@@ -273,6 +273,16 @@ static_assert(kernel_of<Hundreds, 0> == tg::cuda::GemmKernel::sm90_wave);
 static_assert(kernel_of<Hundreds, 1> == tg::cuda::GemmKernel::sm90_small &&
               tg::cuda::sm90_small_rows(tg::cuda::LaunchAt<tg::Program<Hundreds>, true, 1>::launch.gemm) == 16);
 static_assert(kernel_of<Hundreds, 2> == tg::cuda::GemmKernel::sm90_wave);
+// Small tiles, in tf32, too, of which the last finish the norm.
+using FewHundreds = Layers<2, 2, 7, 8, 256, 256>;
+template <class Model>
+inline constexpr auto choices_in_tf32 =
+    tg::cuda::gemm_choices<tg::Program<Model>, Precision::tf32>(tg::cuda::traits_of(90), {});
+static_assert(kernel_of<FewHundreds, 2> == tg::cuda::GemmKernel::sm90_small &&
+              choices_in_tf32<FewHundreds>[1].tail == tg::cuda::TailFusion::norm &&
+              choices_in_tf32<FewHundreds>[2].kernel == tg::cuda::GemmKernel::sm90_small);
+static_assert(choices_in_tf32<Hundreds>[1].kernel == tg::cuda::GemmKernel::sm90_small &&
+              choices_in_tf32<Hundreds>[2].kernel == tg::cuda::GemmKernel::sm90_wave);
 // Some thousand rows: of a block two tiles, one after the other, and clusters that share rows.
 using Thousands = Layers<2, 8, 7, 32, 256, 688>;
 template <std::size_t launch>
@@ -286,8 +296,7 @@ const Results of_tiles{{"out.next", "out.stream"}, {}, {}, {}};
 template <class Model, Precision precision = Precision::bf16>
 inline constexpr tg::cuda::TailFusion tail_of_stream =
     tg::cuda::gemm_choices<tg::Program<Model>, precision>(tg::cuda::traits_of(90), {})[1].tail;
-static_assert(tg::cuda::gemm_choices<tg::Program<Thousands>, Precision::tf32>(tg::cuda::traits_of(90), {})[2].kernel ==
-              tg::cuda::GemmKernel::sm90_wave);
+static_assert(choices_in_tf32<Thousands>[2].kernel == tg::cuda::GemmKernel::sm90_wave);
 static_assert(tail_of_stream<Hundreds> == tg::cuda::TailFusion::norm &&
               tail_of_stream<Thousands> == tg::cuda::TailFusion::norm &&
               tail_of_stream<Hundreds, Precision::tf32> == tg::cuda::TailFusion::norm &&
@@ -325,11 +334,13 @@ TEST_CASE("small tiles and waves without rows in use are not computed, and the o
     check<Hundreds, Precision::bf16>(of_tiles, {{1, 4, 7, 8}}, true);
     check<Hundreds, Precision::bf16>(
         of_tiles, {{2, 1, 7, 8}, {2, 4, 3, 8}, {1, 3, 5, 5}, {2, 4, 7, 1}, {1, 1, 1, 1}, {2, 3, 7, 8}}, false);
+    check<FewHundreds, Precision::bf16>(of_tiles, {{1, 2, 7, 8}, {2, 1, 7, 8}, {1, 2, 5, 5}, {1, 1, 1, 1}}, false);
     check<Thousands, Precision::bf16>(of_tiles, {{1, 8, 7, 32}}, true);
     check<Thousands, Precision::bf16>(of_tiles, {{2, 1, 7, 32}, {2, 8, 3, 32}, {1, 3, 5, 5}, {1, 1, 1, 1}}, false);
 }
 
-TEST_CASE("waves in tf32 without rows in use are not computed, and the others have the same bits") {
+TEST_CASE("small tiles and waves in tf32 without rows in use are not computed, and the others have the same bits") {
+    check<FewHundreds, Precision::tf32>(of_tiles, {{1, 2, 7, 8}, {2, 1, 7, 8}, {1, 2, 5, 5}, {1, 1, 1, 1}}, false);
     check<Hundreds, Precision::tf32>(of_tiles, {{1, 4, 7, 8}, {2, 1, 7, 8}, {1, 3, 5, 5}, {1, 1, 1, 1}}, false);
     check<Thousands, Precision::tf32>(of_tiles, {{1, 8, 7, 32}, {2, 8, 3, 32}, {1, 3, 5, 5}, {1, 1, 1, 1}}, false);
 }

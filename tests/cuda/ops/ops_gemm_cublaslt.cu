@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// GEMMs of more rows and draws from GEMMs, by cuBLASLt, in f32 by tf32 parts, or in tf32 in waves, in every precision,
+// GEMMs of more rows and draws from GEMMs, by cuBLASLt, in f32 by tf32 parts, or in tf32 by tiles, in every precision,
 // on the device against the eager executor on the CPU.
 #include "cuda/ops/ops_gemm_device.hpp"
 

@@ -58,7 +58,16 @@ struct Activated {
     }
 };
 
-/// The same with what a chain reads for each element, each row and each column.
+/// A GEMM behind which a function runs that is no short epilogue.
+template <Index rows, Index k, Index columns>
+struct Softened {
+    static constexpr void record(Recorder& r) {
+        Outputs out(r);
+        out(softplus(layer(r.state("x", {rows, k}), columns)));
+    }
+};
+
+/// A GEMM whose result a chain goes on with, with what it reads for each element, each row and each column.
 template <Index rows, Index k, Index columns>
 struct ActivatedWithOperands {
     static constexpr void record(Recorder& r) {

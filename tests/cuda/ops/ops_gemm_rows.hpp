@@ -61,7 +61,7 @@ using TiledRows = std::tuple<
     Row<"into a cache, k of 5464, 33 rows", IntoCache<3, 11, 64, 5464>>,
     Row<"GEMM, chain and operands, k of 5464, 47 rows", ActivatedWithOperands<47, 5464, 1000>>>;
 
-/// Of more rows, by cuBLASLt, or in tf32 in waves; and draws, which take sums of products as they come from it.
+/// Of more rows, by cuBLASLt, or in tf32 by tiles; and draws, which take sums of products as they come from it.
 using CublasLtRows =
     std::tuple<Row<"norm and pair, 65 rows", Gated<65, 512, 1024>>,
                Row<"norms and residuals, 70 rows", NormsAndResiduals<70>>,
@@ -94,6 +94,11 @@ using Sm90SmallRows =
                Row<"feed-forward, 190 rows", FeedForward<190, 256, 1400>>,
                Row<"GEMM, chain and operands, 189 rows", ActivatedWithOperands<189, 384, 3512>>,
                Row<"GEMM and chain, k of 136, 66 rows", Activated<66, 136, 424>>,
+               Row<"GEMM and a function, 256 rows", Softened<256, 512, 2112>>,
+               Row<"GEMM and a function, 300 rows", Softened<300, 512, 2112>>,
+               Row<"GEMM and a function, k of 416, 500 rows", Softened<500, 416, 2112>>,
+               Row<"rotated into caches, heads of 80, 160 rows", IntoCaches<20, 8, 320>>,
+               Row<"rotated into caches, heads of 24, 160 rows", IntoCaches<20, 8, 96>>,
                Row<"GEMMs of two widths, 300 rows", WideAndNarrow<300, 1088, 576>>,
                Row<"two residuals, 200 rows", TwoResiduals<200, 1024>>,
                Row<"residual and norm, 424 columns, 130 rows", ResidualAndNorm<130, 256, 1024, 512, 800, true, 424>>,
@@ -117,6 +122,7 @@ using Sm90WaveRows = std::tuple<
     Row<"feed-forward, k of 512, 4224 rows", FeedForward<4224, 512, 1368>>,
     Row<"rotated into caches, k of 512, 1029 rows", IntoCaches<147, 7, 512>>,
     Row<"rotated into caches, k of 128, 1029 rows", IntoCaches<147, 7, 768, 128>>,
+    Row<"rotated into caches, heads of 80, 1029 rows", IntoCaches<147, 7, 320>>,
     Row<"rotated into caches, k of 256, 2051 rows", IntoCaches<293, 7, 768, 256>>,
     Row<"rotated into caches, k of 576, 2051 rows", IntoCaches<293, 7, 1536, 576>>,
     Row<"bias and residual, k of 1368, 4200 rows", Residual<4200, 1368, 512>>,

@@ -87,7 +87,8 @@ static_assert(is_cut_in_tf32_by<FeedForward<1100, 192, 1368>>(192, 128, 2, 1));
 static_assert(is_cut_in_tf32_by<Gated<1280, 256, 1536>>(128, 256, 1, 1));
 static_assert(is_cut_in_tf32_by<WideAndNarrow<1000, 136, 424>>(128, 96, 2, 1));
 static_assert(is_cut_in_tf32_by<Residual<4200, 1368, 512>>(128, 128, 2, 1));
-static_assert(is_cut_in_tf32_by<Gated<65, 512, 1024>>(64, 64, 1, 1));
+static_assert(is_cut_in_tf32_by<FeedForward<190, 256, 1400>>(64, 64, 2, 1));
+static_assert(is_cut_in_tf32_by<IntoCaches<20, 8, 1024, 832>, 2>(64, 64, 1, 1));
 static_assert(is_cut_in_tf32_by<Activated<896, 2112, 512>>(64, 64, 2, 1));
 static_assert(is_cut_in_tf32_by<FeedForward<4224, 1024, 2736>>(128, 192, 1, 8));
 
@@ -102,6 +103,11 @@ constexpr bool leaves_squares_in_tf32(int waves) {
 static_assert(leaves_squares_in_tf32<TwoResiduals<1408, 1024>, 1>(1));
 static_assert(leaves_squares_in_tf32<ResidualAndNorm<1100, 256, 704, 512, 800, true, 424>, 1>(1));
 static_assert(leaves_squares_in_tf32<InTwoWaves, 1>(2));
+// Small tiles leave them to waves.
+static_assert(tg::cuda::select_tf32_gemm(tg::cuda::LaunchAt<tg::Program<SmallFirst>, false, 1>::launch.gemm,
+                                         tg::cuda::traits_of(90))
+                      .kernel == GemmKernel::sm90_small &&
+              leaves_squares_in_tf32<SmallFirst, 1>(1));
 
 }  // namespace
 

@@ -439,7 +439,7 @@ TEST_CASE("waves in tf32 leave sums of squares to the norm of the next wave") {
     REQUIRE(in_f32.size() == 3);
     CHECK(in_f32[1].tail == TailFusion::none);
     CHECK(in_f32[2].follows_norm);
-    // Of a GEMM that is no wave, a norm is a launch of its own, for which nothing is left.
+    // Of a GEMM that neither waves nor small tiles compute, a norm is a launch of its own, for which nothing is left.
     const auto wide = gemm_choices<tg::Program<ResidualAndNorm<1024, 32768>>, Precision::tf32>(h200, {});
     REQUIRE(wide.size() == 4);
     CHECK(wide[1] == GemmChoice{GemmKernel::sm90_wave, TailFusion::none, false, false});
@@ -503,17 +503,51 @@ TEST_CASE("many rows in f32 are multiplied as tf32 parts") {
     CHECK(kernel_for(exact(400, 256, 768)) == GemmKernel::cublaslt);
 }
 
+TEST_CASE("some hundred rows in tf32 take small tiles, of half as much k") {
+    const auto rows_of = [](const GemmGroup& group, const DeviceTraits& device = h200, bool fuses = true) {
+        return select_tf32_gemm(group, device, fuses).kernel == GemmKernel::sm90_small ? sm90_small_rows(group) : 0;
+    };
+    CHECK(rows_of(in_tf32(192, 256, gated(688))) == 32);
+    CHECK(rows_of(in_tf32(160, 512, gated(1024))) == 40);
+    CHECK(rows_of(in_tf32(190, 256, gated(1400))) == 0);  // waves take what more rows than 40 a block have
+    CHECK(rows_of(in_tf32(65, 512, plain(512))) == 16);
+    CHECK(rows_of(in_tf32(64, 512, plain(512))) == 0);   // too few rows
+    CHECK(rows_of(in_tf32(1024, 256, plain(64))) == 0);  // too many
+    CHECK(rows_of(in_tf32(192, 1280, plain(288))) == 16);
+    CHECK(rows_of(in_tf32(192, 1284, plain(288))) == 0);   // a block would read too much
+    CHECK(rows_of(in_tf32(192, 872, plain(1024))) == 32);  // 96 blocks of 96 rows and columns
+    CHECK(rows_of(in_tf32(192, 876, plain(1024))) == 0);   // a block would read too much
+    CHECK(rows_of(in_tf32(160, 60, plain(832))) == 0);     // two warpgroups, and a stage for one
+    const GemmGroup group = in_tf32(192, 1280, plain(288));
+    CHECK(rows_of(group, h200, false) == 0);
+    CHECK(rows_of(group, traits_of(100)) == 0);
+    CHECK(kernel_for(group) == GemmKernel::cublaslt);  // in f32
+    DeviceTraits part = h200;                          // 60 blocks would not run at once
+    part.multiprocessors = 59;
+    CHECK(rows_of(group, part) == 0);
+    const auto differs = [&](auto change) {
+        GemmGroup changed = group;
+        change(changed);
+        return rows_of(changed) == 0;
+    };
+    CHECK_FALSE(differs([](GemmGroup& changed) { changed.members[0].epilogue.is_short = false; }));
+    CHECK(differs([](GemmGroup& changed) { changed.is_aligned = false; }));
+    CHECK(differs([](GemmGroup& changed) { changed.input_is_dense = false; }));
+    CHECK(differs([](GemmGroup& changed) { changed.feeds_draws = true; }));
+    CHECK(differs([](GemmGroup& changed) { changed.members[0].is_packed = false; }));
+}
+
 TEST_CASE("GEMMs in tf32 of more rows than skinny ones run in waves of tiles, of half as much k") {
     const auto kernel_of = [](const GemmGroup& group, const DeviceTraits& device = h200) {
         return select_tf32_gemm(group, device).kernel;
     };
     CHECK(kernel_of(in_tf32(4224, 512, gated(1368))) == GemmKernel::sm90_wave);
     CHECK(sm90_wave_cut(in_tf32(4224, 512, gated(1368))).waves == 4);
-    CHECK(kernel_of(in_tf32(77, 512, plain(512))) == GemmKernel::sm90_wave);
-    CHECK(kernel_of(in_tf32(64, 512, plain(512))) == GemmKernel::cublaslt);
+    CHECK(kernel_of(in_tf32(77, 512, plain(8000))) == GemmKernel::sm90_wave);
+    CHECK(kernel_of(in_tf32(64, 512, plain(8000))) == GemmKernel::cublaslt);
     // A k that is not short needs a wave that is nearly full.
-    CHECK(kernel_of(in_tf32(192, 1024, plain(512))) == GemmKernel::sm90_wave);
-    CHECK(kernel_of(in_tf32(192, 1032, plain(512))) == GemmKernel::cublaslt);
+    CHECK(kernel_of(in_tf32(1024, 1024, plain(64))) == GemmKernel::sm90_wave);
+    CHECK(kernel_of(in_tf32(1024, 1032, plain(64))) == GemmKernel::cublaslt);
     CHECK(kernel_of(in_tf32(4224, 1368, plain(512))) == GemmKernel::sm90_wave);
     // Small tiles take a k up to 3,072, less full where a kernel for the chain would follow cuBLASLt's.
     CHECK(kernel_of(direct(in_tf32(2048, 3072, plain(768)))) == GemmKernel::sm90_wave);
@@ -678,7 +712,7 @@ TEST_CASE("what is selected is always compiled, on any device and with any limit
     early.sm90_wave_least_m = 16;
     early.sm90_small_most_rows_before_wave = 0;
     early.sm90_least_k_tiles_before_wave = 1;
-    early.sm90_small_most_m = early.sm90_small_most_elements = 1 << 20;
+    early.sm90_small_most_m = early.sm90_small_most_bytes = 1 << 21;
     early.sm90_least_fill = early.sm90_cluster_least_fill = 0;
     columns.push_back(early);
     GemmThresholds never = thresholds_of_h200;
@@ -687,6 +721,7 @@ TEST_CASE("what is selected is always compiled, on any device and with any limit
     never.sm90_small_most_m = 0;
     columns.push_back(never);
     int fused = 0;
+    int fused_in_tf32 = 0;
     const auto check = [&](const GemmGroup& group) {
         bool is_right = true;
         for (const DeviceTraits& device : known_devices) {
@@ -699,6 +734,14 @@ TEST_CASE("what is selected is always compiled, on any device and with any limit
                                (!is_fused || (fuses && device.has_wgmma));
                     fused += is_fused ? 1 : 0;
                 }
+            }
+            for (const bool fuses : {true, false}) {
+                const GemmGroup exact = in_tf32(group.m, group.k, group.members[0]);
+                const GemmKernel kernel = select_tf32_gemm(exact, device, fuses).kernel;
+                const bool is_fused = kernel != GemmKernel::cublaslt && kernel != GemmKernel::skinny_cluster;
+                is_right =
+                    is_right && (!is_fused || (fuses && device.has_wgmma && kernel == wgmma_kernel_in_tf32(exact)));
+                fused_in_tf32 += is_fused ? 1 : 0;
             }
         }
         CAPTURE(group.m);
@@ -719,6 +762,7 @@ TEST_CASE("what is selected is always compiled, on any device and with any limit
         }
     }
     CHECK(fused > 0);
+    CHECK(fused_in_tf32 > 0);
     CHECK(is_compiled(GemmKernel::none, GemmGroup{}));
     CHECK(select_gemm(GemmGroup{}, {}, h200) == GemmChoice{});
     // 700 rows: the early column would take `sm90`, for which there is no kernel.

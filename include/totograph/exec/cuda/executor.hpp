@@ -316,12 +316,12 @@ private:
                                        turn.stream);
             }
         }
-        constexpr bool in_waves = holds_waves(group, precision_at<which>);
-        if constexpr (is_compiled(GemmKernel::sm90_small, group) || in_waves) {
-            if (leaves_squares(choice.kernel)) {
+        constexpr GemmKernel own = wgmma_kernel(group, precision_at<which>);
+        if constexpr (leaves_squares(own)) {  // small tiles or waves
+            if (choice.kernel == own) {
                 const TileOperands<sizeof...(i)> operands{
                     input, {weight(gemm + i)...}, {call(gemm + i)...}, call(first), tail_at<which>(turn.launch)};
-                if constexpr (in_waves) {
+                if constexpr (own == GemmKernel::sm90_wave) {
                     return launch_sm90_wave<At>(launcher_, operands, turn.stream);
                 } else {
                     return launch_sm90_small<At>(launcher_, operands, turn.stream);

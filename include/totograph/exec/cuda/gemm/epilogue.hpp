@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <type_traits>
 #include <utility>
 
 #include <totograph/core/shape.hpp>
@@ -49,10 +50,61 @@ constexpr Index epilogue_items() {
            (K::kernel.columns() / epilogue_lanes<K, Accumulator>());
 }
 
-/// The chain of a GEMM on `lanes` neighbouring columns of `each` rows: what it reads is asked for first, and what
-/// belongs to columns or rows alone once.
-template <class K, int lanes, int each>
+/// The columns of a lane in a row of a tile, which has so many `chunks` of eight: eight neighbours; but of a result
+/// that is stored as f32 two fours, so that each access of neighbouring lanes together fills stretches of 32 bytes,
+/// which the L2 cache takes at a time. With eight neighbours a lane, it would fill the halves of twice as many.
+/// @tparam takes_fours  false for eight neighbours in any case
+template <class K, int chunks, bool takes_fours = true>
+class LaneColumns {
+    static constexpr auto all_columns = static_cast<int>(K::kernel.columns());
+    /// Lanes whose first fours follow each other, and their last fours behind those; 1 where each has eight neighbours.
+    static constexpr int group = [] {
+        constexpr Index inner = K::kernel.iteration[-1];
+        if (takes_fours && std::is_same_v<Output<K>, float> && K::is_aligned &&
+            inner_stride<K>(K::kernel.output_strides) == 1) {
+            for (const int lanes : {8, 4, 2}) {
+                if (chunks % lanes == 0 && (inner % (8 * lanes) == 0 || inner == all_columns)) {
+                    return lanes;
+                }
+            }
+        }
+        return 1;
+    }();
+    /// Else the lanes of the last group, which has fewer columns, have eight neighbours each.
+    static constexpr bool groups_are_whole = all_columns % (8 * group) == 0;
+
+public:
+    using Apart = std::conditional_t<groups_are_whole, std::integral_constant<int, 4 * group>, int>;
+
+    /// Those of the lane that stands for a chunk of the tile from `first_column` on.
+    __device__ __forceinline__ LaneColumns(int first_column, int chunk)
+        : in_tile(chunk / group * (8 * group) + chunk % group * 4) {
+        if constexpr (!groups_are_whole) {
+            const bool is_whole = first_column + (chunk / group + 1) * (8 * group) <= all_columns;
+            in_tile = is_whole ? in_tile : chunk * 8;
+            apart = is_whole ? 4 * group : 4;
+        }
+    }
+
+    int in_tile;                          ///< The first column.
+    [[no_unique_address]] Apart apart{};  ///< As `load_fours` takes it.
+
+    /// Where the lane begins to read, if its first column were `column`: a lane that has none reads what others do.
+    static __device__ __forceinline__ int to_read(int column) {
+        constexpr int reach = groups_are_whole ? 4 * group + 4 : 8;
+        return min(column, all_columns - reach);
+    }
+    /// How far behind its first column a lane asks the nearest cache for what a chain reads, so that lanes ask for all:
+    /// at the first of the eight columns that it would have as neighbours.
+    [[nodiscard]] __device__ __forceinline__ int touched() const { return in_tile % (2 * apart); }
+};
+
+/// The chain of a GEMM on `lanes` columns of `each` rows: what it reads is asked for first, and what belongs to columns
+/// or rows alone once.
+/// @tparam Apart  of eight columns, as `load_fours` takes it
+template <class K, int lanes, int each, class Apart = Neighbours>
 class RowsEpilogue {
+    static_assert(lanes == 8 || std::is_same_v<Apart, Neighbours>, "totograph: two fours are eight columns.");
     using Source = Epilogue<K>;
     /// Operands that are the same in all rows; of the others, those that are the same in all columns; and the rest.
     static constexpr unsigned of_columns = operands_that_repeat(K::kernel, 0, K::kernel.row_rank);
@@ -64,8 +116,10 @@ public:
     /// What the chain reads of one place.
     using Operands = ChainValues<Source, lanes>;
 
-    __device__ __forceinline__ explicit RowsEpilogue(const KernelCall& call)
-        : pointers_(call), out_(call.output.get<Output<K>>(positions_of<K>(call))) {}
+    __device__ __forceinline__ explicit RowsEpilogue(const KernelCall& call) requires std::is_same_v<Apart, Neighbours>
+        : RowsEpilogue(call, {}) {}
+    __device__ __forceinline__ RowsEpilogue(const KernelCall& call, Apart apart)
+        : pointers_(call), out_(call.output.get<Output<K>>(positions_of<K>(call))), apart_(apart) {}
 
     /// Rows, and what the chain reads of them.
     class Rows {
@@ -81,8 +135,8 @@ public:
 #pragma unroll
         for (int i = 0; i < each; ++i) {
             rows.places_[i] = place_of<K, RowsOf<K>>(static_cast<Offset<K>>(row_at(i)));
-            load_operands<K, Source, lanes, of_rows>(pointers_, join(rows.places_[i], ColumnPlace{}),
-                                                     rows.operands_[i]);
+            load_operands<K, Source, lanes, of_rows>(pointers_, join(rows.places_[i], ColumnPlace{}), rows.operands_[i],
+                                                     apart_);
         }
         return rows;
     }
@@ -103,7 +157,7 @@ public:
     /// Asks for what the columns from `column` on need.
     __device__ __forceinline__ void load(int column, const Rows& rows, Operands (&operands)[each]) const {
         const auto of_column = place_of<K, ColumnsOf<K>>(static_cast<Offset<K>>(column));
-        load_operands<K, Source, lanes, of_columns>(pointers_, join(rows.places_[0], of_column), operands[0]);
+        load_operands<K, Source, lanes, of_columns>(pointers_, join(rows.places_[0], of_column), operands[0], apart_);
         load_tables(column, rows, operands);
     }
 
@@ -112,7 +166,7 @@ public:
         const auto of_column = place_of<K, ColumnsOf<K>>(static_cast<Offset<K>>(column));
 #pragma unroll
         for (int i = 0; i < each; ++i) {
-            load_operands<K, Source, lanes, of_both>(pointers_, join(rows.places_[i], of_column), operands[i]);
+            load_operands<K, Source, lanes, of_both>(pointers_, join(rows.places_[i], of_column), operands[i], apart_);
         }
     }
     /// Copies it.
@@ -171,8 +225,12 @@ public:
 #pragma unroll
         for (int i = 0; i < each; ++i) {
             if (exists(i)) {
-                store_pack<inner_stride<K>(K::kernel.output_strides), K::is_aligned>(
-                    out_ + offset_of<K, StridesOfOutput<K>>(join(rows.places_[i], of_column)), results[i]);
+                Output<K>* const to = out_ + offset_of<K, StridesOfOutput<K>>(join(rows.places_[i], of_column));
+                if constexpr (std::is_same_v<Apart, Neighbours>) {
+                    store_pack<inner_stride<K>(K::kernel.output_strides), K::is_aligned>(to, results[i]);
+                } else {
+                    store_fours<K::is_aligned>(to, results[i], apart_);
+                }
             }
             use(i, results[i]);
         }
@@ -199,6 +257,7 @@ private:
 
     OperandPointers<Source> pointers_;
     Output<K>* out_;
+    [[no_unique_address]] Apart apart_;
 };
 
 /// The chain of a GEMM whose accumulators cuBLASLt left in memory, `row_stride` apart; those of a pair follow each

@@ -26,7 +26,8 @@ enum class GemmKernel : std::uint8_t {
     tf32_parts_chain,  ///< The same where the epilogue is inside.
     cublaslt,      ///< cuBLASLt; the epilogue is inside where it is a bias and a residual, else in a kernel after it.
     sm90,          ///< `wgmma` on tiles; the epilogue of a tile runs beside the GEMM of the next one.
-    sm90_small,    ///< `wgmma` on small tiles, one a block, of some hundred rows; the epilogue is inside.
+    sm90_small,    ///< `wgmma` on small tiles, one a block, in bf16 or tf32, of some hundred rows; the epilogue is
+                   ///< inside.
     sm90_wave,     ///< `wgmma` on tiles that run in one wave or few, in bf16 or tf32; the epilogue is inside.
     sm90_cluster,  ///< `wgmma` by clusters that have whole rows: bias, residual, bf16 and norm are inside.
 };
@@ -68,12 +69,13 @@ inline constexpr const GemmThresholds& compiled_thresholds = thresholds_of(compi
 
 /// Whether small tiles of the `sm90_small` kernel can compute GEMMs, and pay.
 /// @param column_tiles  of all of them
-constexpr bool fits_small_tiles(Index m, Index column_tiles, Index k, const GemmThresholds& limits) {
+/// @param k_bytes       of a row of the input
+constexpr bool fits_small_tiles(Index m, Index column_tiles, Index k_bytes, const GemmThresholds& limits) {
     using Tile = Sm90SmallTile;
     const int rows = Tile::m_of(m, column_tiles);
-    return rows > 0 && m <= limits.sm90_small_most_m && k >= Tile::warpgroups * Tile::k &&
-           ((rows + Tile::n) * k <= limits.sm90_small_most_elements ||
-            (rows == Tile::fewest_m && k <= limits.sm90_small_most_k_of_fewest));
+    return rows > 0 && m <= limits.sm90_small_most_m && k_bytes >= Tile::warpgroups * Tile::row_bytes &&
+           ((rows + Tile::n) * k_bytes <= limits.sm90_small_most_bytes ||
+            (rows == Tile::fewest_m && k_bytes <= limits.sm90_small_most_k_bytes_of_fewest));
 }
 
 /// Whether a skinny kernel computes a GEMM: it is bound by reading the weights once.
@@ -210,11 +212,20 @@ constexpr int sm90_small_rows(const GemmGroup& group) {
     return Sm90SmallTile::m_of(group.m, sm90_small_column_tiles(group));
 }
 
-/// Whether the `sm90_small` kernel can compute a group, and pays.
-constexpr bool fits_sm90_small(const GemmGroup& group, const GemmThresholds& limits) {
-    return group.is_bf16 && !group.is_skinny && !group.feeds_draws && group.count > 0 && group.is_aligned &&
+/// Whether a group is one for tiles of the `sm90_small` kernel, in bf16 or in tf32, and pays.
+constexpr bool fits_small(const GemmGroup& group, const GemmThresholds& limits) {
+    const int element = bytes_of(group.is_bf16 ? MmaOperand::bf16 : MmaOperand::tf32);
+    return !group.is_skinny && !group.feeds_draws && group.count > 0 && group.is_aligned &&
            group.all([](const GemmMember& member) { return member.accumulators <= 2 && member.is_packed; }) &&
-           fits_small_tiles(group.m, sm90_small_column_tiles(group), group.k, limits);
+           fits_small_tiles(group.m, sm90_small_column_tiles(group), group.k * element, limits);
+}
+constexpr bool fits_sm90_small(const GemmGroup& group, const GemmThresholds& limits) {
+    return group.is_bf16 && fits_small(group, limits);
+}
+/// Where weights and products are not bf16, but products may be of tf32.
+constexpr bool fits_sm90_small_in_tf32(const GemmGroup& group, const GemmThresholds& limits) {
+    return !group.is_bf16 && !group.input_is_bf16 && group.input_is_dense && group.m >= limits.sm90_least_m_in_tf32 &&
+           fits_small(group, limits);
 }
 /// Whether all of its blocks run at once on a device.
 constexpr bool fills_sm90_small(const GemmGroup& group, const DeviceTraits& device) {
@@ -273,7 +284,7 @@ constexpr bool fits_tf32_parts_chain(const GemmGroup& group, const GemmThreshold
 constexpr bool fits_waves(const GemmGroup& group, const GemmThresholds& limits) {
     constexpr int most_large = 2;
     return !group.is_skinny && !group.feeds_draws && group.count > 0 && group.is_aligned &&
-           group.m >= (group.is_bf16 ? limits.sm90_wave_least_m : limits.sm90_wave_least_m_in_tf32) &&
+           group.m >= (group.is_bf16 ? limits.sm90_wave_least_m : limits.sm90_least_m_in_tf32) &&
            group.all([](const GemmMember& member) {
                return member.accumulators <= 2 && member.is_packed && member.epilogue.is_short &&
                       member.epilogue.large <= most_large;
@@ -327,7 +338,8 @@ constexpr GemmKernel wgmma_kernel(const GemmGroup& group) {
     return takes_small ? GemmKernel::sm90_small : takes_sm90 ? GemmKernel::sm90 : GemmKernel::none;
 }
 
-/// Whether a program holds a kernel for a group. cuBLASLt computes whatever is not skinny.
+/// Whether a program holds a kernel for a group; where products are of tf32, what `wgmma_kernel_in_tf32` names in place
+/// of those by `wgmma`. cuBLASLt computes whatever is not skinny.
 constexpr bool is_compiled(GemmKernel kernel, const GemmGroup& group) {
     switch (kernel) {
         case GemmKernel::none: return group.count == 0;
@@ -353,15 +365,37 @@ constexpr bool leaves_squares(GemmKernel kernel) {
 constexpr bool reads_squares(GemmKernel kernel) {
     return leaves_squares(kernel) || kernel == GemmKernel::sm90;
 }
-/// Whether a program whose products are of tf32 holds the `sm90_wave` kernel for a group.
-constexpr bool holds_waves_in_tf32(const GemmGroup& group) {
-    return fits_sm90_wave_in_tf32(group, compiled_thresholds);
+
+/// The same as `takes` where products are of tf32.
+constexpr bool takes_in_tf32(GemmKernel kernel, const GemmGroup& group, const DeviceTraits& device,
+                             const GemmThresholds& limits) {
+    switch (kernel) {
+        case GemmKernel::sm90_small: return fits_sm90_small_in_tf32(group, limits) && fills_sm90_small(group, device);
+        case GemmKernel::sm90_wave: return fits_sm90_wave_in_tf32(group, limits) && fills_sm90_wave(group, device);
+        default: return false;
+    }
+}
+/// The same as `wgmma_kernel` where products are of tf32.
+constexpr GemmKernel wgmma_kernel_in_tf32(const GemmGroup& group) {
+    const GemmThresholds& limits = compiled_thresholds;
+    const auto takes_it = [&](GemmKernel kernel) { return takes_in_tf32(kernel, group, compiled_for, limits); };
+    const bool takes_small = takes_it(GemmKernel::sm90_small);
+    if (takes_small && sm90_small_rows(group) <= limits.sm90_small_most_rows_before_wave) {
+        return GemmKernel::sm90_small;
+    }
+    return takes_it(GemmKernel::sm90_wave) ? GemmKernel::sm90_wave
+           : takes_small                   ? GemmKernel::sm90_small
+                                           : GemmKernel::none;
+}
+/// Whether a program whose products are of tf32 holds one of the kernels by `wgmma` for a group.
+constexpr bool holds_wgmma_in_tf32(const GemmGroup& group) {
+    return wgmma_kernel_in_tf32(group) != GemmKernel::none;
 }
 
 /// Whether such a kernel of a group has code that leaves what the next launch begins with: its input as bf16 where
 /// weights are, and the squares of the norm of that.
 constexpr bool tiles_have_tail(const GemmGroup& group) {
-    return group.tail != TailFusion::none && (leaves_squares(wgmma_kernel(group)) || holds_waves_in_tf32(group));
+    return group.tail != TailFusion::none && (leaves_squares(wgmma_kernel(group)) || holds_wgmma_in_tf32(group));
 }
 
 /// How a group is computed on a device. Always a kernel that is compiled: where the limits of a device would choose
@@ -401,9 +435,10 @@ constexpr GemmChoice select_tf32_gemm(const GemmGroup& group, const DeviceTraits
     if (takes_skinny_cluster(group, device, fuses)) {
         choice.kernel = GemmKernel::skinny_cluster;
     }
-    if (fuses && choice.kernel == GemmKernel::cublaslt && holds_waves_in_tf32(group) &&
-        fits_sm90_wave_in_tf32(group, thresholds_of(device.architecture())) && fills_sm90_wave(group, device)) {
-        choice.kernel = GemmKernel::sm90_wave;
+    const GemmKernel own = wgmma_kernel_in_tf32(group);
+    if (fuses && choice.kernel == GemmKernel::cublaslt &&
+        takes_in_tf32(own, group, device, thresholds_of(device.architecture()))) {
+        choice.kernel = own;
     }
     return choice;
 }

@@ -46,18 +46,21 @@ struct GemmThresholds {
     int sm90_least_k_tiles_with_tables;
     /// Rows of `sm90_small` at most: from here on `sm90` and cuBLASLt have tiles enough.
     Index sm90_small_most_m;
-    /// Elements of rows and weights that one of its blocks reads at most. With 80 x 2,048 a GEMM takes 4.8 us for 5.5
-    /// (160 rows, n of 832), with 128 x 1,368 6.0 for 5.4 (896 rows, n of 384).
-    Index sm90_small_most_elements;
-    /// k of tiles of the fewest rows at most. With 77 rows, n of 288, k of 2,560 a GEMM and its chain take
-    /// 6.2 us for 8.5 (`bench_cuda_toto2`, `readme_22m`: its head).
-    Index sm90_small_most_k_of_fewest;
+    /// Bytes of rows and weights that one of its blocks reads at most. In bf16, with 80 x 2,048 elements a GEMM takes
+    /// 4.8 us for 5.5 (160 rows, n of 832), with 128 x 1,368 6.0 for 5.4 (896 rows, n of 384). In tf32 more was not
+    /// timed.
+    Index sm90_small_most_bytes;
+    /// Bytes of a row of k of tiles of the fewest rows at most. In bf16, with 77 rows, n of 288, k of 2,560 a GEMM and
+    /// its chain take 6.2 us for 8.5 (`bench_cuda_toto2`, `readme_22m`: its head); in tf32, with 192 rows and k of
+    /// 1,280, 7.0 us for 9.4 (`batch_4m`: its head).
+    Index sm90_small_most_k_bytes_of_fewest;
     /// Rows from which `sm90_wave` can pay: with 256 a pair of n of 3,072, k of 768 takes 7.5 us for 9.2 (`bench_cuda`,
     /// `batch_32`: its prefill). Fewer were not timed.
     Index sm90_wave_least_m;
-    /// The same in tf32, where GEMMs of fewer rows are skinny or left to cuBLASLt: with waves of 77 rows and k of 512
-    /// a forecast takes 0.482 ms for 0.495 (`bench_cuda_toto2`, `readme_22m`).
-    Index sm90_wave_least_m_in_tf32;
+    /// Rows from which kernels by `wgmma` can pay in tf32, where GEMMs of fewer rows are skinny or left to cuBLASLt:
+    /// with waves of 77 rows and k of 512, which small tiles compute since, a forecast took 0.482 ms for 0.495
+    /// (`bench_cuda_toto2`, `readme_22m`).
+    Index sm90_least_m_in_tf32;
     /// Rows of a block of `sm90_small` up to which it is faster than `sm90_wave`: 968 rows, n and k of 512, take blocks
     /// of 64 rows 6.0 us for 5.0 (`bench_cuda_toto2`, `readme_22m`). Between 40 and 64 rows neither was timed.
     int sm90_small_most_rows_before_wave;
@@ -96,10 +99,10 @@ inline constexpr GemmThresholds thresholds_of_h200{.architecture = 90,
                                                    .sm90_least_k_tiles_with_sigmoid = 8,
                                                    .sm90_least_k_tiles_with_tables = 8,
                                                    .sm90_small_most_m = 1023,
-                                                   .sm90_small_most_elements = 168'000,
-                                                   .sm90_small_most_k_of_fewest = 2560,
+                                                   .sm90_small_most_bytes = 336'000,
+                                                   .sm90_small_most_k_bytes_of_fewest = 5120,
                                                    .sm90_wave_least_m = 192,
-                                                   .sm90_wave_least_m_in_tf32 = 65,
+                                                   .sm90_least_m_in_tf32 = 65,
                                                    .sm90_small_most_rows_before_wave = 40,
                                                    .sm90_least_k_tiles_before_wave = 12,
                                                    .sm90_n_unit = 16,

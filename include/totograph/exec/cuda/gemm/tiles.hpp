@@ -85,7 +85,7 @@ struct Sm90Tile {
 /// the weights are rows and the rows are columns, of which it takes any eights.
 struct Sm90SmallTile {
     static constexpr int n = 64;
-    static constexpr int k = 64;
+    static constexpr int row_bytes = 128;  ///< Of a stage: 64 elements of k in bf16, 32 in tf32.
     /// Two warpgroups share k: each has every other stage.
     static constexpr int warpgroups = 2;
     static constexpr int fewest_m = 16;
@@ -100,7 +100,7 @@ struct Sm90SmallTile {
         }
         return 0;
     }
-    static constexpr int stage_bytes(int block_m) { return (block_m + n) * k * 2; }  // of bf16
+    static constexpr int stage_bytes(int block_m) { return (block_m + n) * row_bytes; }
     /// Rows up to which two blocks fit on a multiprocessor, registers included.
     static constexpr int most_m_of_two = 80;
     /// As many as leave room for a block of the next kernel.

@@ -256,7 +256,7 @@ __device__ __forceinline__ void execute(Values& values) {
 
 }  // namespace chain_detail
 
-/// The values of a chain, for `lanes` neighbouring elements.
+/// The values of a chain, for `lanes` elements; where it rotates pairs, those of a pair are neighbours.
 template <class Source, int lanes>
 using ChainValues = typename chain_detail::ValuesOf<
     Source, lanes, std::make_index_sequence<static_cast<std::size_t>(Source::chain.given + Source::chain.count)>>::type;

@@ -3,6 +3,7 @@
 
 #include <bit>
 #include <cstddef>
+#include <type_traits>
 #include <utility>
 
 #include <totograph/core/dtype.hpp>
@@ -127,14 +128,23 @@ private:
 };
 
 /// Loads the operands of a chain at a place of its iteration: those whose bit is set in `which`; their pointers are.
-template <class K, class Source, int lanes, unsigned which = ~0U, unsigned known, int rank, class Values>
+/// @param apart  of eight lanes, as `load_fours` takes it
+template <class K, class Source, int lanes, unsigned which = ~0U, unsigned known, int rank, class Values,
+          class Apart = Neighbours>
 __device__ __forceinline__ void load_operands(const OperandPointers<Source, known>& pointers,
-                                              const Place<K, rank>& place, Values& values) {
+                                              const Place<K, rank>& place, Values& values, Apart apart = {}) {
+    const auto load = [apart]<Index stride, class T>(std::integral_constant<Index, stride>, const T* from) {
+        if constexpr (lanes == 8) {
+            return load_fours<stride, K::is_aligned>(from, apart);
+        } else {
+            return load_pack<stride, lanes, K::is_aligned>(from);
+        }
+    };
     [&]<std::size_t... i>(std::index_sequence<i...>) {
         ((chain_detail::at<static_cast<std::size_t>(Source::accumulators) + i>(values) =
-              load_pack<inner_stride<K>(operand_of<Source>(i).strides), lanes, K::is_aligned>(
-                  static_cast<const Element<operand_of<Source>(i).dtype>*>(pointers.base[i]) +
-                  offset_of<K, StridesOfOperand<K, Source::first_operand + static_cast<int>(i)>>(place))),
+              load(std::integral_constant<Index, inner_stride<K>(operand_of<Source>(i).strides)>{},
+                   static_cast<const Element<operand_of<Source>(i).dtype>*>(pointers.base[i]) +
+                       offset_of<K, StridesOfOperand<K, Source::first_operand + static_cast<int>(i)>>(place))),
          ...);
     }
     (OperandsIn<Source, which>());

@@ -11,7 +11,7 @@
 #include <totograph/exec/cuda/kernels/chain.hpp>
 #include <totograph/exec/cuda/kernels/kernel_call.hpp>
 
-// Neighbouring elements on their way between memory and registers.
+// Neighbouring elements, or two fours of them, on their way between memory and registers.
 
 namespace totograph::cuda {
 
@@ -91,6 +91,43 @@ __device__ __forceinline__ void store_pack(T* to, const Pack<T, lanes>& pack) {
         for (int lane = 0; lane < lanes; ++lane) {
             to[lane * static_cast<int>(stride)] = pack.lane[lane];
         }
+    }
+}
+
+/// How far behind the first of a lane's eight elements the first of the last four is: 4 where all are neighbours.
+using Neighbours = std::integral_constant<int, 4>;
+
+/// Eight elements, the last four of which begin `apart` behind the first: an `int`, or a constant.
+template <Index stride, bool aligned, class T, class Apart>
+__device__ __forceinline__ Pack<T, 8> load_fours(const T* from, Apart apart) {
+    if constexpr (std::is_same_v<Apart, Neighbours>) {
+        return load_pack<stride, 8, aligned>(from);
+    } else {
+        const auto first = load_pack<stride, 4, aligned>(from);
+        const auto last = load_pack<stride, 4, aligned>(from + apart * static_cast<int>(stride));
+        Pack<T, 8> pack;
+#pragma unroll
+        for (int lane = 0; lane < 4; ++lane) {
+            pack.lane[lane] = first.lane[lane];
+            pack.lane[lane + 4] = last.lane[lane];
+        }
+        return pack;
+    }
+}
+template <bool aligned, class T, class Apart>
+__device__ __forceinline__ void store_fours(T* to, const Pack<T, 8>& pack, Apart apart) {
+    if constexpr (std::is_same_v<Apart, Neighbours>) {
+        store_pack<1, aligned>(to, pack);
+    } else {
+        Pack<T, 4> first;
+        Pack<T, 4> last;
+#pragma unroll
+        for (int lane = 0; lane < 4; ++lane) {
+            first.lane[lane] = pack.lane[lane];
+            last.lane[lane] = pack.lane[lane + 4];
+        }
+        store_pack<1, aligned>(to, first);
+        store_pack<1, aligned>(to + apart, last);
     }
 }
 

@@ -42,9 +42,9 @@ constexpr auto gemm_choices(const DeviceTraits& device, const Execution& executi
     return choices;
 }
 
-/// Whether a program of a precision holds the `sm90_wave` kernel for a group.
-constexpr bool holds_waves(const GemmGroup& group, Precision precision) {
-    return is_compiled(GemmKernel::sm90_wave, group) || (precision == Precision::tf32 && holds_waves_in_tf32(group));
+/// Which of the kernels by `wgmma` a program of a precision holds for a group: in f32 none, for weights are not bf16.
+constexpr GemmKernel wgmma_kernel(const GemmGroup& group, Precision precision) {
+    return precision == Precision::tf32 ? wgmma_kernel_in_tf32(group) : wgmma_kernel(group);
 }
 
 /// What a launch by tiles shares with those before and behind it.

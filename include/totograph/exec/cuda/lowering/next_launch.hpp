@@ -78,7 +78,7 @@ constexpr GemmGroup group_of_others(int step, int count, bool is_bf16) {
 }
 
 /// Whether a norm and the GEMM after it begin a group. A skinny GEMM computes the norm itself. In bf16 the kernel that
-/// rounds the input of other GEMMs computes it. Waves add up what the GEMM before has left, in tf32, too.
+/// rounds the input of other GEMMs computes it. Tiles add up what the GEMM before has left, in tf32, too.
 template <class Program>
 constexpr bool begins_with_norm(int step, int steps, bool streams) {
     if (step + 1 >= steps || kernel_of<Program>(step + 1).kind != KernelKind::gemm ||
@@ -87,7 +87,7 @@ constexpr bool begins_with_norm(int step, int steps, bool streams) {
     }
     const int gemms = gemms_together<Program>(step + 1, steps, streams);
     if (!takes_skinny(kernel_of<Program>(step + 1), streams)) {
-        return streams || holds_waves_in_tf32(group_of_others<Program>(step + 1, gemms, streams));
+        return streams || holds_wgmma_in_tf32(group_of_others<Program>(step + 1, gemms, streams));
     }
     bool absorbs =
         step_of<Program>(step).output.space == Space::arena && norm_ends_with<Program>(step, step + 1 + gemms, steps);

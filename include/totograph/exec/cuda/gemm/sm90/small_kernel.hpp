@@ -18,17 +18,17 @@
 #include <totograph/exec/cuda/kernels/packs.hpp>
 #include <totograph/exec/cuda/runtime/dependent_launch.hpp>
 
-// GEMMs of some hundred rows in bf16 with the chain after each, in one kernel. They are bound by how soon a
+// GEMMs of some hundred rows, in bf16 or tf32, with the chain after each, in one kernel. They are bound by how soon a
 // multiprocessor has its part of rows and weights: tiles are small, so that all multiprocessors have one, and the first
 // weights are asked for before the kernel before has ended.
 //
-// One warp copies stages of 64 elements of k to shared memory. Two warpgroups multiply every other stage each, for the
+// One warp copies stages of 128 bytes of k to shared memory. Two warpgroups multiply every other stage each, for the
 // products of one wait for each other; their sums meet in shared memory, and all threads run the chain on them. For
 // `wgmma` the weights are rows: of those it takes 64, but any eights of columns, which here are the rows of the input.
 //
-// A GEMM that makes the input of such GEMMs stores it as bf16 as well, and of each row the squares of its 64 columns.
-// The blocks behind it add these up in order, and finish the norm; waves of tiles do the same, with the same bits. A
-// kernel for the norm alone adds up in another order, and so do clusters.
+// A GEMM that makes the input of such GEMMs stores it as bf16 as well, if weights are, and of each row the squares of
+// its 64 columns. The blocks behind it add these up in order, and finish the norm; waves of tiles do the same, with the
+// same bits. A kernel for the norm alone adds up in another order, and so do clusters.
 
 namespace totograph::cuda {
 
@@ -120,9 +120,9 @@ struct SmallRunner<TileGroup<BlockTile, Norm, has_tail, K...>> {
             const std::uint64_t rows = wgmma_descriptor(tile + Tile::column_bytes);
             wgmma_fence();
 #pragma unroll
-            for (int part = 0; part < Tile::k / 16; ++part) {
-                // 16 elements are 32 bytes, of which an operand's description counts sixteenths.
-                wgmma_m64(acc, columns + 2U * part, rows + 2U * part, step > which || part > 0 ? 1 : 0);
+            for (int part = 0; part < Sm90SmallTile::row_bytes / 32; ++part) {
+                // An instruction takes 32 bytes of each row; of bytes, an operand's description counts sixteens.
+                wgmma_m64<Tile::operand>(acc, columns + 2U * part, rows + 2U * part, step > which || part > 0 ? 1 : 0);
             }
             wgmma_commit();
             // The other warpgroup multiplies meanwhile: sooner filled again, a stage is worth more.
@@ -149,13 +149,14 @@ struct SmallRunner<TileGroup<BlockTile, Norm, has_tail, K...>> {
             to[(i / 4 * 8 + i % 2) * Tile::sum_stride + i / 2 % 2 * 8] = acc[i];
         }
     }
-    /// Eight neighbouring columns of a row of the tile.
-    static __device__ __forceinline__ Pack<float, 8> load_sums(const float* sums, int row, int column) {
+    /// Eight columns of a row of the tile.
+    template <class Apart>
+    static __device__ __forceinline__ Pack<float, 8> load_sums(const float* sums, int row, int column, Apart apart) {
         const float* const from = sums + row * Tile::sum_stride + column;
-        Pack<float, 8> total = load_pack<1, 8, true>(from);
+        Pack<float, 8> total = load_fours<1, true>(from, apart);
 #pragma unroll
         for (int which = 1; which < Tile::warpgroups; ++which) {
-            const auto other = load_pack<1, 8, true>(from + which * (Tile::m * Tile::sum_stride));
+            const auto other = load_fours<1, true>(from + which * (Tile::m * Tile::sum_stride), apart);
 #pragma unroll
             for (int i = 0; i < 8; ++i) {
                 total.lane[i] += other.lane[i];
@@ -179,13 +180,14 @@ struct SmallRunner<TileGroup<BlockTile, Norm, has_tail, K...>> {
         constexpr auto all_columns = static_cast<int>(Kernel::kernel.columns());
         constexpr bool columns_are_whole = all_columns % Group::template tile_columns<Kernel> == 0;
         constexpr bool rows_are_whole = Group::m % Tile::m == 0 && Tile::m % rows_at_once == 0;
-        using Epilogues = RowsEpilogue<Kernel, 8, each>;
-        const int chunk = static_cast<int>(threadIdx.x) % chunks;
+        using Columns = LaneColumns<Kernel, chunks>;
+        using Epilogues = RowsEpilogue<Kernel, 8, each, typename Columns::Apart>;
+        const Columns own(first_column, static_cast<int>(threadIdx.x) % chunks);
         const int own_row = static_cast<int>(threadIdx.x) / chunks;
-        const bool has_column = columns_are_whole || first_column + chunk * 8 < all_columns;
+        const bool has_column = columns_are_whole || first_column + own.in_tile < all_columns;
         // What does not exist reads something that does, and is not stored.
         const int column =
-            columns_are_whole ? first_column + chunk * 8 : min(first_column + chunk * 8, all_columns - 8);
+            columns_are_whole ? first_column + own.in_tile : Columns::to_read(first_column + own.in_tile);
         const auto row_of_tile = [&](int i) {
             const int row = own_row + i * rows_at_once;
             return rows_are_whole ? row : min(row, Tile::m - 1);
@@ -198,14 +200,14 @@ struct SmallRunner<TileGroup<BlockTile, Norm, has_tail, K...>> {
             const int row = own_row + i * rows_at_once;
             return has_column && (rows_are_whole || (row < Tile::m && first_row() + row < Group::m));
         };
-        const Epilogues epilogue(call);
+        const Epilogues epilogue(call, own.apart);
         if constexpr (Group::has_norm) {
             if (parameters.norm.squares != nullptr && static_cast<int>(threadIdx.x) < Tile::m) {
                 Parts::template finish_norm<Tile::m>(parameters, first_row(), static_cast<int>(threadIdx.x));
             }
         }
-        Epilogues::touch_columns(call, column);
-        epilogue.touch_tables_at(column, row_at);
+        Epilogues::touch_columns(call, column + own.touched());
+        epilogue.touch_tables_at(column + own.touched(), row_at);
 
         Accumulators acc;
         multiply(tiles, barriers, acc);
@@ -219,13 +221,14 @@ struct SmallRunner<TileGroup<BlockTile, Norm, has_tail, K...>> {
         epilogue.finish(
             column, chosen, operands,
             [&](int i, auto factor) {
-                return load_sums(sums, row_of_tile(i), chunk * 8 + factor * Group::template tile_columns<Kernel>);
+                return load_sums(sums, row_of_tile(i), own.in_tile + factor * Group::template tile_columns<Kernel>,
+                                 own.apart);
             },
             exists,
             [&](int i, const auto& result) {
                 if constexpr (Group::leaves_tail) {
-                    Parts::leave_tail(parameters, first_row() + own_row + i * rows_at_once, column, has_column,
-                                      exists(i), result);
+                    Parts::leave_tail(own.apart, parameters, first_row() + own_row + i * rows_at_once, column,
+                                      has_column, exists(i), result);
                 }
             });
     }

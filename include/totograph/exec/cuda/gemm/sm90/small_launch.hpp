@@ -16,7 +16,8 @@ namespace totograph::cuda {
 template <class At>
 void launch_sm90_small(const KernelLauncher& launcher, const TileOperands<At::launch.gemms()>& operands,
                        cudaStream_t stream) {
-    using Tile = SmallBlockTile<sm90_small_rows(At::launch.gemm)>;
+    constexpr MmaOperand operand = At::launch.gemm.is_bf16 ? MmaOperand::bf16 : MmaOperand::tf32;
+    using Tile = SmallBlockTile<operand, sm90_small_rows(At::launch.gemm)>;
     using Group = typename TileGroupOf<Tile, At>::type;
     launcher.launch(&sm90_small_kernel<Group>,
                     {Group::row_tiles * Group::all_column_tiles, Tile::threads, 1, Tile::shared_bytes}, stream,

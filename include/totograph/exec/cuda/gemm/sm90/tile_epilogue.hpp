@@ -27,6 +27,7 @@ public:
     static constexpr int chunks = columns / 8;
     static constexpr int chunk_bytes = 16;
     static constexpr int places_of_row = (chunks + 7) / 8 * 8;  ///< Eight chunks change places with each other.
+    static constexpr bool gives_fours = false;                  ///< Else any columns that `LaneColumns` has.
     static constexpr std::size_t bytes = std::size_t{rows} * places_of_row * chunk_bytes;
     static_assert(columns % 16 == 0, "totograph: a thread stores two chunks at a time.");
 
@@ -54,8 +55,8 @@ public:
 #endif
 
     /// Eight neighbouring columns of a row.
-    __device__ __forceinline__ Pack<float, 8> load(int row, int chunk) const {
-        return load_stored<8, true>(reinterpret_cast<const BFloat16*>(place(row, chunk))).floats();
+    __device__ __forceinline__ Pack<float, 8> load(int row, int column, Neighbours) const {
+        return load_stored<8, true>(reinterpret_cast<const BFloat16*>(place(row, column / 8))).floats();
     }
 
 private:
@@ -73,6 +74,7 @@ class TileAccumulatorsF32 {
 public:
     static constexpr int rows = rows_of_tile;
     static constexpr int chunks = columns / 8;
+    static constexpr bool gives_fours = true;
     static constexpr int row_stride = columns + 8;
     static constexpr std::size_t bytes = std::size_t{rows} * row_stride * sizeof(float);
     static_assert(row_stride % 32 == 8, "totograph: rows begin eight banks apart.");
@@ -93,8 +95,10 @@ public:
     }
 #endif
 
-    __device__ __forceinline__ Pack<float, 8> load(int row, int chunk) const {
-        return load_pack<1, 8, true>(memory_ + row * row_stride + chunk * 8);
+    /// Eight columns of a row, as `LaneColumns` has them.
+    template <class Apart>
+    __device__ __forceinline__ Pack<float, 8> load(int row, int column, Apart apart) const {
+        return load_fours<1, true>(memory_ + row * row_stride + column, apart);
     }
 
 private:
@@ -112,7 +116,7 @@ struct TileRows {
     int stride;
 };
 
-/// The part of a warp in the chain of a GEMM on a tile: each lane has the same eight columns of several rows.
+/// The part of a warp in the chain of a GEMM on a tile: each lane has the same columns of several rows, eight of them.
 ///
 /// @tparam Accumulators     of a tile; of a pair of GEMMs, half of its columns are of each
 /// @tparam Rows             of tiles (`AllTileRows`, `UsedTileRows`)
@@ -131,7 +135,8 @@ class TileEpilogue {
     static constexpr bool columns_are_whole = chunks == lanes_of_row && all_columns % (chunks * 8) == 0;
     static_assert(rows_of_turn % rows_at_once == 0);
     static_assert(epilogue_of(K::kernel, true).is_short, "totograph: a chain on tiles is short.");
-    using Epilogues = RowsEpilogue<K, 8, each>;
+    using Columns = LaneColumns<K, chunks, Accumulators::gives_fours>;
+    using Epilogues = RowsEpilogue<K, 8, each, typename Columns::Apart>;
 
 public:
     /// Asks for what the columns need, and the first rows. Warps that only finish make it before the accumulators are
@@ -140,23 +145,24 @@ public:
     /// @param own                      the rows of the tile that this warp finishes
     __device__ __forceinline__ TileEpilogue(const KernelCall& call, const Rows& rows, int first_row, int first_column,
                                             const TileRows& own)
-        : epilogue_(call),
+        : columns_(first_column, chunk_of(static_cast<int>(threadIdx.x))),
+          epilogue_(call, columns_.apart),
           rows_(rows),
           first_row_(first_row),
-          chunk_(chunk_of(static_cast<int>(threadIdx.x))),
           row_(own.first + static_cast<int>(threadIdx.x) % 32 / lanes_of_row),
           end_(own.end),
           step_(own.stride),
-          column_(column_to_read(first_column + chunk_ * 8)),
+          column_(column_to_read(first_column + columns_.in_tile)),
           is_stored_(columns_are_whole || (static_cast<int>(threadIdx.x) % lanes_of_row < chunks &&
-                                           first_column + chunk_ * 8 < all_columns)),
+                                           first_column + columns_.in_tile < all_columns)),
           chosen_(choose(row_)) {
         epilogue_.load(column_, chosen_, operands_);
     }
 
     /// Stores what the chain makes of the accumulators.
-    /// @param use  is called with what the chain made of each row: the row, the column, whether the columns are of the
-    ///             GEMM, whether the row is as well, and eight of them
+    /// @param use  is called with what the chain made of each row: how far its fours are apart, the row, the first
+    /// column,
+    ///             whether the columns are of the GEMM, whether the row is as well, and eight of them
     template <class Use>
     __device__ __forceinline__ void finish(const Accumulators& acc, const Use& use) {
 #pragma unroll 1
@@ -173,16 +179,18 @@ public:
             } else {
                 next = choose(is_last ? row : row + step_);
                 if (!is_last) {
-                    epilogue_.touch_tables(column_, next);
+                    epilogue_.touch_tables(column_ + columns_.touched(), next);
                 }
             }
             epilogue_.finish(
                 column_, chosen_, operands_,
-                [&](int i, auto factor) { return acc.load(row + i * rows_at_once, chunk_ + factor * chunks); },
+                [&](int i, auto factor) {
+                    return acc.load(row + i * rows_at_once, columns_.in_tile + factor * (chunks * 8), columns_.apart);
+                },
                 [&](int i) { return exists(row + i * rows_at_once); },
                 [&](int i, const auto& result) {
                     const int own = row + i * rows_at_once;
-                    use(first_row_ + own, column_, is_stored_, exists(own), result);
+                    use(columns_.apart, first_row_ + own, column_, is_stored_, exists(own), result);
                 });
             if constexpr (loads_ahead) {
                 if (!is_last) {
@@ -210,7 +218,7 @@ public:
             Epilogues::touch_row(call, row_to_read(rows, first_row + first + lane));
         }
         if (warp == warps - 1) {
-            Epilogues::touch_columns(call, column_to_read(first_column + chunk_of(lane) * 8));
+            Epilogues::touch_columns(call, min(first_column + chunk_of(lane) * 8, all_columns - 8));
         }
     }
 
@@ -226,16 +234,16 @@ private:
         return is_stored_ && (tiles_are_whole || rows_.exists(first_row_ + row));
     }
     static __device__ __forceinline__ int column_to_read(int column) {
-        return columns_are_whole ? column : min(column, all_columns - 8);
+        return columns_are_whole ? column : Columns::to_read(column);
     }
     __device__ __forceinline__ typename Epilogues::Rows choose(int row) const {
         return epilogue_.choose_rows([&](int i) { return row_to_read(rows_, first_row_ + row + i * rows_at_once); });
     }
 
+    Columns columns_;
     Epilogues epilogue_;
     const Rows& rows_;
     int first_row_;
-    int chunk_;
     int row_;
     int end_;
     int step_;

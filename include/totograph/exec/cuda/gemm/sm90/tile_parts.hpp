@@ -65,11 +65,14 @@ struct TileParts<TileGroup<Tile, Norm, has_tail, K...>> {
             [&](int i) { return thread + i * threads < Tile::m && row_of(i) < Group::m; });
     }
 
-    /// Leaves eight columns of a row to the next launch. Of the lanes that are neighbours, eights have the columns
-    /// whose squares are added up.
-    /// @param has_column  the columns are of the GEMM
+    /// Leaves eight columns of a row, `LaneColumns`, to the next launch. Of the lanes that are neighbours, eights have
+    /// the columns whose squares are added up.
+    /// @param apart       as `load_fours` takes it
+    /// @param column      the first of them
+    /// @param has_column  they are of the GEMM
     /// @param exists      and the row is
-    static __device__ __forceinline__ void leave_tail(const Parameters& parameters, int row, int column,
+    template <class Apart>
+    static __device__ __forceinline__ void leave_tail(Apart apart, const Parameters& parameters, int row, int column,
                                                       bool has_column, bool exists, const Pack<float, 8>& result) {
         static_assert(((K::kernel.accumulators == 1 && std::is_same_v<Output<K>, float>)&&...),
                       "totograph: what the next launch begins with is made of one GEMM that is stored as f32.");
@@ -87,8 +90,8 @@ struct TileParts<TileGroup<Tile, Norm, has_tail, K...>> {
         if (exists) {
             if constexpr (stores) {
                 constexpr int columns = std::max({static_cast<int>(K::kernel.columns())...});
-                store_pack<1, true>(parameters.stored + static_cast<std::size_t>(row) * columns + column,
-                                    stored_as<BFloat16>(result));
+                store_fours<true>(parameters.stored + static_cast<std::size_t>(row) * columns + column,
+                                  stored_as<BFloat16>(result), apart);
             }
             if (parameters.squares != nullptr && column % squared_columns == 0) {
                 parameters.squares[column / squared_columns * Group::m + row] = square;

@@ -28,7 +28,7 @@
 //
 // One warp copies stages of 128 bytes of k to shared memory, and one finishes the norm meanwhile; each warpgroup
 // multiplies 64 of the rows by all columns, and each of its warps runs the chain on the 16 rows that it multiplied.
-// Their sums pass through shared memory: there a lane finds eight neighbouring columns. Two blocks of a cluster may
+// Their sums pass through shared memory: there a lane finds eight columns of a row. Two blocks of a cluster may
 // have the same rows, which each copies a half of to both.
 
 namespace totograph::cuda {
@@ -260,8 +260,8 @@ struct WaveRunner {
     template <class Chain, class Accumulators>
     static __device__ __forceinline__ void finish(const Parameters& parameters, Chain& chain, const Accumulators& acc) {
         if constexpr (Group::leaves_tail) {
-            chain.finish(acc, [&](int row, int column, bool has_column, bool exists, const auto& result) {
-                Parts::leave_tail(parameters, row, column, has_column, exists, result);
+            chain.finish(acc, [&](auto apart, int row, int column, bool has_column, bool exists, const auto& result) {
+                Parts::leave_tail(apart, parameters, row, column, has_column, exists, result);
             });
         } else {
             chain.finish(acc);

@@ -273,28 +273,36 @@ __device__ __forceinline__ void wgmma_m64(float (&acc)[64], std::uint64_t rows, 
 }
 
 /// The same for 80 columns.
+template <MmaOperand operand = MmaOperand::bf16>
 __device__ __forceinline__ void wgmma_m64(float (&acc)[40], std::uint64_t rows, std::uint64_t columns,
                                           int accumulates) {
     // clang-format off
-    asm volatile(
-        "{\n.reg .pred accumulates;\nsetp.ne.b32 accumulates, %42, 0;\n"
-        "wgmma.mma_async.sync.aligned.m64n80k16.f32.bf16.bf16 {"
-        "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "
-        "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, "
-        "%32, %33, %34, %35, %36, %37, %38, %39}, "
-        "%40, %41, accumulates, 1, 1, 0, 0;\n}\n"
-        : "+f"(acc[0]), "+f"(acc[1]), "+f"(acc[2]), "+f"(acc[3]),
-          "+f"(acc[4]), "+f"(acc[5]), "+f"(acc[6]), "+f"(acc[7]),
-          "+f"(acc[8]), "+f"(acc[9]), "+f"(acc[10]), "+f"(acc[11]),
-          "+f"(acc[12]), "+f"(acc[13]), "+f"(acc[14]), "+f"(acc[15]),
-          "+f"(acc[16]), "+f"(acc[17]), "+f"(acc[18]), "+f"(acc[19]),
-          "+f"(acc[20]), "+f"(acc[21]), "+f"(acc[22]), "+f"(acc[23]),
-          "+f"(acc[24]), "+f"(acc[25]), "+f"(acc[26]), "+f"(acc[27]),
-          "+f"(acc[28]), "+f"(acc[29]), "+f"(acc[30]), "+f"(acc[31]),
-          "+f"(acc[32]), "+f"(acc[33]), "+f"(acc[34]), "+f"(acc[35]),
-          "+f"(acc[36]), "+f"(acc[37]), "+f"(acc[38]), "+f"(acc[39])
-        : "l"(rows), "l"(columns), "r"(accumulates));
+#define TOTOGRAPH_WGMMA(types, transposed) \
+    asm volatile( \
+        "{\n.reg .pred accumulates;\nsetp.ne.b32 accumulates, %42, 0;\n" \
+        "wgmma.mma_async.sync.aligned.m64n80" types " {" \
+        "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, " \
+        "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, " \
+        "%32, %33, %34, %35, %36, %37, %38, %39}, " \
+        "%40, %41, accumulates, 1, 1" transposed ";\n}\n" \
+        : "+f"(acc[0]), "+f"(acc[1]), "+f"(acc[2]), "+f"(acc[3]), \
+          "+f"(acc[4]), "+f"(acc[5]), "+f"(acc[6]), "+f"(acc[7]), \
+          "+f"(acc[8]), "+f"(acc[9]), "+f"(acc[10]), "+f"(acc[11]), \
+          "+f"(acc[12]), "+f"(acc[13]), "+f"(acc[14]), "+f"(acc[15]), \
+          "+f"(acc[16]), "+f"(acc[17]), "+f"(acc[18]), "+f"(acc[19]), \
+          "+f"(acc[20]), "+f"(acc[21]), "+f"(acc[22]), "+f"(acc[23]), \
+          "+f"(acc[24]), "+f"(acc[25]), "+f"(acc[26]), "+f"(acc[27]), \
+          "+f"(acc[28]), "+f"(acc[29]), "+f"(acc[30]), "+f"(acc[31]), \
+          "+f"(acc[32]), "+f"(acc[33]), "+f"(acc[34]), "+f"(acc[35]), \
+          "+f"(acc[36]), "+f"(acc[37]), "+f"(acc[38]), "+f"(acc[39]) \
+        : "l"(rows), "l"(columns), "r"(accumulates))
     // clang-format on
+    if constexpr (operand == MmaOperand::tf32) {
+        TOTOGRAPH_WGMMA("k8.f32.tf32.tf32", "");
+    } else {
+        TOTOGRAPH_WGMMA("k16.f32.bf16.bf16", ", 0, 0");
+    }
+#undef TOTOGRAPH_WGMMA
 }
 
 /// The same for 64 columns.
@@ -328,53 +336,77 @@ __device__ __forceinline__ void wgmma_m64(float (&acc)[32], std::uint64_t rows, 
 }
 
 /// The same for 40 columns.
+template <MmaOperand operand = MmaOperand::bf16>
 __device__ __forceinline__ void wgmma_m64(float (&acc)[20], std::uint64_t rows, std::uint64_t columns,
                                           int accumulates) {
     // clang-format off
-    asm volatile(
-        "{\n.reg .pred accumulates;\nsetp.ne.b32 accumulates, %22, 0;\n"
-        "wgmma.mma_async.sync.aligned.m64n40k16.f32.bf16.bf16 {"
-        "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "
-        "%16, %17, %18, %19}, "
-        "%20, %21, accumulates, 1, 1, 0, 0;\n}\n"
-        : "+f"(acc[0]), "+f"(acc[1]), "+f"(acc[2]), "+f"(acc[3]),
-          "+f"(acc[4]), "+f"(acc[5]), "+f"(acc[6]), "+f"(acc[7]),
-          "+f"(acc[8]), "+f"(acc[9]), "+f"(acc[10]), "+f"(acc[11]),
-          "+f"(acc[12]), "+f"(acc[13]), "+f"(acc[14]), "+f"(acc[15]),
-          "+f"(acc[16]), "+f"(acc[17]), "+f"(acc[18]), "+f"(acc[19])
-        : "l"(rows), "l"(columns), "r"(accumulates));
+#define TOTOGRAPH_WGMMA(types, transposed) \
+    asm volatile( \
+        "{\n.reg .pred accumulates;\nsetp.ne.b32 accumulates, %22, 0;\n" \
+        "wgmma.mma_async.sync.aligned.m64n40" types " {" \
+        "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, " \
+        "%16, %17, %18, %19}, " \
+        "%20, %21, accumulates, 1, 1" transposed ";\n}\n" \
+        : "+f"(acc[0]), "+f"(acc[1]), "+f"(acc[2]), "+f"(acc[3]), \
+          "+f"(acc[4]), "+f"(acc[5]), "+f"(acc[6]), "+f"(acc[7]), \
+          "+f"(acc[8]), "+f"(acc[9]), "+f"(acc[10]), "+f"(acc[11]), \
+          "+f"(acc[12]), "+f"(acc[13]), "+f"(acc[14]), "+f"(acc[15]), \
+          "+f"(acc[16]), "+f"(acc[17]), "+f"(acc[18]), "+f"(acc[19]) \
+        : "l"(rows), "l"(columns), "r"(accumulates))
     // clang-format on
+    if constexpr (operand == MmaOperand::tf32) {
+        TOTOGRAPH_WGMMA("k8.f32.tf32.tf32", "");
+    } else {
+        TOTOGRAPH_WGMMA("k16.f32.bf16.bf16", ", 0, 0");
+    }
+#undef TOTOGRAPH_WGMMA
 }
 
 /// The same for 32 columns.
+template <MmaOperand operand = MmaOperand::bf16>
 __device__ __forceinline__ void wgmma_m64(float (&acc)[16], std::uint64_t rows, std::uint64_t columns,
                                           int accumulates) {
     // clang-format off
-    asm volatile(
-        "{\n.reg .pred accumulates;\nsetp.ne.b32 accumulates, %18, 0;\n"
-        "wgmma.mma_async.sync.aligned.m64n32k16.f32.bf16.bf16 {"
-        "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15}, "
-        "%16, %17, accumulates, 1, 1, 0, 0;\n}\n"
-        : "+f"(acc[0]), "+f"(acc[1]), "+f"(acc[2]), "+f"(acc[3]),
-          "+f"(acc[4]), "+f"(acc[5]), "+f"(acc[6]), "+f"(acc[7]),
-          "+f"(acc[8]), "+f"(acc[9]), "+f"(acc[10]), "+f"(acc[11]),
-          "+f"(acc[12]), "+f"(acc[13]), "+f"(acc[14]), "+f"(acc[15])
-        : "l"(rows), "l"(columns), "r"(accumulates));
+#define TOTOGRAPH_WGMMA(types, transposed) \
+    asm volatile( \
+        "{\n.reg .pred accumulates;\nsetp.ne.b32 accumulates, %18, 0;\n" \
+        "wgmma.mma_async.sync.aligned.m64n32" types " {" \
+        "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15}, " \
+        "%16, %17, accumulates, 1, 1" transposed ";\n}\n" \
+        : "+f"(acc[0]), "+f"(acc[1]), "+f"(acc[2]), "+f"(acc[3]), \
+          "+f"(acc[4]), "+f"(acc[5]), "+f"(acc[6]), "+f"(acc[7]), \
+          "+f"(acc[8]), "+f"(acc[9]), "+f"(acc[10]), "+f"(acc[11]), \
+          "+f"(acc[12]), "+f"(acc[13]), "+f"(acc[14]), "+f"(acc[15]) \
+        : "l"(rows), "l"(columns), "r"(accumulates))
     // clang-format on
+    if constexpr (operand == MmaOperand::tf32) {
+        TOTOGRAPH_WGMMA("k8.f32.tf32.tf32", "");
+    } else {
+        TOTOGRAPH_WGMMA("k16.f32.bf16.bf16", ", 0, 0");
+    }
+#undef TOTOGRAPH_WGMMA
 }
 
 /// The same for 16 columns.
+template <MmaOperand operand = MmaOperand::bf16>
 __device__ __forceinline__ void wgmma_m64(float (&acc)[8], std::uint64_t rows, std::uint64_t columns, int accumulates) {
     // clang-format off
-    asm volatile(
-        "{\n.reg .pred accumulates;\nsetp.ne.b32 accumulates, %10, 0;\n"
-        "wgmma.mma_async.sync.aligned.m64n16k16.f32.bf16.bf16 {"
-        "%0, %1, %2, %3, %4, %5, %6, %7}, "
-        "%8, %9, accumulates, 1, 1, 0, 0;\n}\n"
-        : "+f"(acc[0]), "+f"(acc[1]), "+f"(acc[2]), "+f"(acc[3]),
-          "+f"(acc[4]), "+f"(acc[5]), "+f"(acc[6]), "+f"(acc[7])
-        : "l"(rows), "l"(columns), "r"(accumulates));
+#define TOTOGRAPH_WGMMA(types, transposed) \
+    asm volatile( \
+        "{\n.reg .pred accumulates;\nsetp.ne.b32 accumulates, %10, 0;\n" \
+        "wgmma.mma_async.sync.aligned.m64n16" types " {" \
+        "%0, %1, %2, %3, %4, %5, %6, %7}, " \
+        "%8, %9, accumulates, 1, 1" transposed ";\n}\n" \
+        : "+f"(acc[0]), "+f"(acc[1]), "+f"(acc[2]), "+f"(acc[3]), \
+          "+f"(acc[4]), "+f"(acc[5]), "+f"(acc[6]), "+f"(acc[7]) \
+        : "l"(rows), "l"(columns), "r"(accumulates))
     // clang-format on
+    if constexpr (operand == MmaOperand::tf32) {
+        TOTOGRAPH_WGMMA("k8.f32.tf32.tf32", "");
+    } else {
+        TOTOGRAPH_WGMMA("k16.f32.bf16.bf16", ", 0, 0");
+    }
+#undef TOTOGRAPH_WGMMA
 }
 
 #endif

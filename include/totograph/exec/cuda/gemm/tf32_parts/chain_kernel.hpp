@@ -17,7 +17,7 @@
 #include <totograph/exec/cuda/runtime/dependent_launch.hpp>
 
 // GEMMs in f32 by tf32 parts with their chains: the sums of a warpgroup pass through shared memory, where a lane finds
-// eight neighbouring columns of a row, and each warp runs the chain on the 16 rows that it multiplied.
+// eight columns of a row, and each warp runs the chain on the 16 rows that it multiplied.
 
 namespace totograph::cuda {
 
