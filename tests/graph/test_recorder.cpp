@@ -233,6 +233,12 @@ TEST_CASE("stores that do not fit are refused, also of scalars") {
           axis_out_of_range);
 }
 
+TEST_CASE("a state has a name") {
+    const ModelError mistake = mistake_of([](Recorder& r) { r.tap("", r.state("x", {4, 8})); });
+    CHECK(mistake.kind == ModelErrorKind::state_has_no_name);
+    CHECK(mistake.message() == "state: one of [4, 8] has an empty name");
+}
+
 TEST_CASE("bounds that name nothing, or differ, are refused") {
     const auto kind = [](std::int8_t of_state, std::int8_t again, std::int8_t of_tensor) {
         return mistake_of([=](Recorder& r) {

@@ -127,6 +127,8 @@ consteval bool check_recording() {
     static_assert(kind != nothing_is_stored,
                   "totograph: a model stores what it computes into states (`Recorder::store`), from which it is read; "
                   "this one stores nothing.");
+    static_assert(kind != state_has_no_name,
+                  "totograph: a state is declared with an empty name; give it the name by which callers find it.");
     static_assert(kind != state_declared_twice,
                   "totograph: one state name is declared with two shapes, dtypes or bounds; use one declaration or two "
                   "names.");

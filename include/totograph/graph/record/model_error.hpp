@@ -36,6 +36,7 @@ enum class ModelErrorKind {
     store_does_not_fit,
     cache_overflows,
     nothing_is_stored,
+    state_has_no_name,
     state_declared_twice,
     weight_name_lacks_its_layer,
     bound_is_unknown,

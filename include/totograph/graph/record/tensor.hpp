@@ -114,6 +114,9 @@ public:
     constexpr Tensor state(std::string_view name, const Shape& shape, DType dtype = DType::f32, LayerIndex layer = {},
                            StateUse use = StateUse::any, const AxisBounds& bounds = {}) {
         Node node = leaf(Op::state, dtype, shape);
+        if (name.empty()) {
+            fail(ModelErrorKind::state_has_no_name) << "state: one of " << shape << " has an empty name";
+        }
         node.name = name;
         set_layer(node, layer);
         node.use = use;
