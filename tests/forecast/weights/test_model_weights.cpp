@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cstddef>
+#include <initializer_list>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -106,10 +107,10 @@ TEST_CASE("names that all differ by one prefix are told in one sentence") {
                               {prefix + last, {2, 2}}});
     };
     check_error(ErrorCode::missing_tensor,
-                {"lacks the tensor 'table', and has all 4 that are missing with '_orig_mod.' before the name"},
-                [&] { (void)load_weights<Prefill, Decode>(with("_orig_mod.", "head")); });
+                {"lacks the tensor 'table', and has all 4 that are missing with 'student.' before the name"},
+                [&] { (void)load_weights<Prefill, Decode>(with("student.", "head")); });
     check_error(ErrorCode::missing_tensor, {"lacks the tensor 'table'; check that", "4 are there"},
-                [&] { (void)load_weights<Prefill, Decode>(with("_orig_mod.", "tail")); });
+                [&] { (void)load_weights<Prefill, Decode>(with("student.", "tail")); });
     check_error(ErrorCode::missing_tensor,
                 {"lacks the tensor 'head'; check that", "One is there that the model does not read: 'ahead'."},
                 [&] { (void)load_weights<Prefill, Decode>(with("", "ahead")); });
@@ -127,6 +128,70 @@ TEST_CASE("names that all differ by one prefix are told in one sentence") {
     CHECK_FALSE(name_prefix({"a"}, {"m.a"}, nullptr).is_there());
     CHECK_FALSE(name_prefix({"unembed.weight", "unembed.bias"}, {"embed.weight", "embed.bias"}, nullptr).is_there());
     CHECK_FALSE(name_prefix({"embed.weight", "embed.bias"}, {"unembed.weight", "unembed.bias"}, nullptr).is_there());
+}
+
+TEST_CASE("what wraps a model in training may be in the names") {
+    const test::ScratchFolder folder;
+    const auto head_of = [&](const std::string& path) {
+        const Weights weights = load_weights<Prefill, Decode>(path);
+        std::vector<float> head(4);
+        weights.source().read("head", {2, 2}, head);
+        std::vector<float> scale(2);
+        weights.source().reader("layers.1.scale", {2})->read(0, scale);
+        CHECK(scale == std::vector<float>{2, 2});
+        return head;
+    };
+    const std::vector<float> threes(4, 3.F);
+    for (const std::string wrapper : {"_orig_mod.", "module.", "module._orig_mod.", "_fsdp_wrapped_module."}) {
+        CAPTURE(wrapper);
+        CHECK(head_of(write(folder, {{wrapper + "table", {3, 2}},
+                                     {wrapper + "layers.0.scale", {2}},
+                                     {wrapper + "layers.1.scale", {2}},
+                                     {wrapper + "head", {2, 2}}})) == threes);
+    }
+    // Layers that are wrapped one by one.
+    CHECK(head_of(write(folder, {{"table", {3, 2}},
+                                 {"layers.0._checkpoint_wrapped_module._orig_mod.scale", {2}},
+                                 {"layers.1._orig_mod.scale", {2}},
+                                 {"head", {2, 2}}})) == threes);
+    // The model's own name goes first, what stands beside it is one too many, and of two none is taken.
+    const auto refuses = [&](ErrorCode code, std::initializer_list<std::string_view> parts, const std::string& path) {
+        check_error(code, parts, [&] { (void)load_weights<Decode>(path); });
+    };
+    refuses(ErrorCode::unexpected_tensor, {"'module.head'"},
+            write(folder, {{"table", {3, 2}}, {"head", {2, 2}}, {"module.head", {2, 2}}}));
+    refuses(ErrorCode::missing_tensor,
+            {"lacks the tensor 'head'", "2 are there that the model does not read: 'module.head'"},
+            write(folder, {{"table", {3, 2}}, {"module.head", {2, 2}}, {"_orig_mod.head", {2, 2}}}));
+    refuses(ErrorCode::tensor_mismatch, {"'module.head' should have shape [2, 2], found [2, 3]"},
+            write(folder, {{"table", {3, 2}}, {"module.head", {2, 3}}}));
+    CHECK_NOTHROW((void)load_weights<Decode>(
+        write(folder, {{"module.table", {3, 2}}, {"module.head", {2, 2}}, {"module.more", {1}}}),
+        {.is_ignored = [](std::string_view name) { return name == "more"; }}));
+
+    using forecast_detail::unwrapped_name;
+    CHECK(unwrapped_name("model._orig_mod.a.b") == "model.a.b");
+    CHECK(unwrapped_name("module.module.a") == "a");
+    CHECK(unwrapped_name("a.module") == "a.module");
+    CHECK(unwrapped_name("submodule.a") == "submodule.a");
+    CHECK(unwrapped_name("a..b.") == "a..b.");
+    CHECK(unwrapped_name("").empty());
+}
+
+TEST_CASE("an adapter is told from a model") {
+    const test::ScratchFolder folder;
+    check_error(ErrorCode::missing_tensor,
+                {"lacks the tensor 'table', and 'base_model.model.head.lora_A.weight' is a part of an adapter",
+                 "merge it into its model"},
+                [&] {
+                    (void)load_weights<Decode>(write(folder, {{"base_model.model.head.lora_A.weight", {1, 2}},
+                                                              {"base_model.model.head.lora_B.weight", {2, 1}}}));
+                });
+    check_error(ErrorCode::unexpected_tensor, {"model.safetensors', 'head.lora_A' is a part of an adapter", "merge"},
+                [&] {
+                    (void)load_weights<Decode>(
+                        write(folder, {{"table", {3, 2}}, {"head", {2, 2}}, {"more", {1}}, {"head.lora_A", {1, 2}}}));
+                });
 }
 
 TEST_CASE("a tensor that programs read as two shapes is an error of theirs, not of the checkpoint") {

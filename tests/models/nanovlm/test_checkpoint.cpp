@@ -120,6 +120,15 @@ TEST_CASE("a tied matrix may have either name, or both") {
     renamed.rename(embedding, head, true);
     CHECK(read(load(renamed, own_config())) == expected);
 
+    Checkpoint wrapped = renamed;
+    wrapped.rename(head, "_orig_mod.decoder.head.weight");
+    wrapped.rename(embedding, "_orig_mod.decoder.token_embedding.weight");
+    CHECK(read(load(wrapped, own_config())) == expected);
+    wrapped.values.at("_orig_mod.decoder.token_embedding.weight").back() += 1;
+    CHECK(refusal([&] {
+              (void)load(wrapped, own_config());
+          }).find("and '_orig_mod.decoder.token_embedding.weight' are one tensor under two") != std::string::npos);
+
     Checkpoint differing = renamed;
     differing.values.at(embedding).back() += 1;
     const std::string both = refusal([&] { (void)load(differing, own_config()); });

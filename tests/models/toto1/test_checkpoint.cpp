@@ -15,6 +15,7 @@
 #include <string>
 #include <string_view>
 #include <thread>
+#include <tuple>
 #include <vector>
 
 #include <totograph/forecast/weights/checkpoint_source.hpp>
@@ -250,19 +251,24 @@ TEST_CASE("a tensor of integers") {
 }
 
 TEST_CASE("a tensor of a type that the library does not know") {
-    // As the format spells it, by hand: the one tensor of 8-byte integers.
-    const ScratchFolder folder;
-    const std::string header =
-        R"({"model.patch_embed.projection.weight":{"dtype":"I64","shape":[32,8],"data_offsets":[0,2048]}})";
-    std::string content(8, '\0');
-    content[0] = static_cast<char>(header.size());
-    content += header + std::string(2048, '\0');
-    (void)folder.file("model.safetensors", content);
-    check_error(ErrorCode::tensor_mismatch, {"model.patch_embed.projection.weight", "I64"}, [&] {
-        const tg::CheckpointSource source(tg::io::find_checkpoint(folder.path()),
-                                          {{"model.patch_embed.projection.weight", tg::Shape{32, 8}}},
-                                          tg::toto1::checkpoint_rules);
-    });
+    // As the format spells it, by hand: one tensor of 2048 bytes.
+    for (const auto& [dtype, extents, advice] : {std::tuple{"I64", "32,8", "convert the checkpoint"},
+                                                 {"I8", "256,8", "as it was before it was quantized"},
+                                                 {"F8_E4M3", "256,8", "as it was before it was quantized"}}) {
+        const ScratchFolder folder;
+        const std::string header = std::string(R"({"model.patch_embed.projection.weight":{"dtype":")") + dtype +
+                                   R"(","shape":[)" + extents + R"(],"data_offsets":[0,2048]}})";
+        std::string content(8, '\0');
+        content[0] = static_cast<char>(header.size());
+        content += header + std::string(2048, '\0');
+        (void)folder.file("model.safetensors", content);
+        const tg::Shape shape = extents[0] == '3' ? tg::Shape{32, 8} : tg::Shape{256, 8};
+        check_error(ErrorCode::tensor_mismatch, {"model.patch_embed.projection.weight", dtype, advice}, [&] {
+            const tg::CheckpointSource source(tg::io::find_checkpoint(folder.path()),
+                                              {{"model.patch_embed.projection.weight", shape}},
+                                              tg::toto1::checkpoint_rules);
+        });
+    }
 }
 
 TEST_CASE("every field of the configuration that differs is listed") {

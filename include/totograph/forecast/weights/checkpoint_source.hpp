@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <optional>
 #include <set>
@@ -28,8 +29,8 @@ namespace totograph {
 class CheckpointSource final : public TensorSource {
 public:
     /// Opens the files and checks them against the list: each tensor of the list is there, once, with its shape and a
-    /// dtype that can be read, and no other; and each is in the file that the index says, where there is one.
-    /// Throws `Error`.
+    /// dtype that can be read, and no other; and each is in the file that the index says, where there is one. What
+    /// wraps a model in training may be in the names (`unwrapped_name`). Throws `Error`.
     CheckpointSource(const io::CheckpointFiles& files, const std::vector<NamedShape>& wanted,
                      const CheckpointRules& rules);
 
@@ -74,7 +75,10 @@ private:
         return io::in_quotes(path.string(), io::longest_quote);
     }
 
-    /// Whether a file holds a tensor of just this name.
+    /// Finds `unwrapped_`.
+    void unwrap_names();
+
+    /// Whether a file holds a tensor of just this name, or else one that has it inside of what wraps a model.
     [[nodiscard]] std::optional<Place> find_spelled(const std::string& name) const;
 
     /// The tensor of a name, or of its other name.
@@ -103,6 +107,7 @@ private:
     CheckpointRules rules_;
     std::vector<std::size_t> parts_;
     std::vector<File> files_;
+    std::map<std::string, std::vector<Place>> unwrapped_;  // wrapped tensors by their names without it
 };
 
 }  // namespace totograph

@@ -1,13 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <functional>
+#include <iterator>
 #include <set>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace totograph::forecast_detail {
+
+/// A tensor's name without what wraps a model, or parts of it, in training: torch.compile has `_orig_mod.` in names,
+/// data-parallel training `module.`, FSDP and checkpoints of activations words of their own.
+inline std::string unwrapped_name(std::string_view name) {
+    constexpr std::string_view wrappers[] = {"_orig_mod.", "module.", "_fsdp_wrapped_module.",
+                                             "_checkpoint_wrapped_module."};
+    std::string unwrapped;
+    while (!name.empty()) {
+        const std::string_view part = name.substr(0, std::min(name.find('.'), name.size() - 1) + 1);
+        if (std::find(std::begin(wrappers), std::end(wrappers), part) == std::end(wrappers)) {
+            unwrapped += part;
+        }
+        name.remove_prefix(part.size());
+    }
+    return unwrapped;
+}
 
 /// How all names in a file differ from those that are wanted, where they do so alike: by the parts of a name that end
 /// in a dot, such as that of a model inside of another one.

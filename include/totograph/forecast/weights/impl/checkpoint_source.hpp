@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstddef>
 #include <filesystem>
+#include <iterator>
 #include <map>
 #include <memory>
 #include <numeric>
@@ -15,6 +16,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <totograph/core/dtype.hpp>
@@ -41,6 +43,7 @@ TOTOGRAPH_INLINE CheckpointSource::CheckpointSource(const io::CheckpointFiles& f
     if (!files.index.empty()) {
         check_index(files);
     }
+    unwrap_names();
     std::set<const io::TensorInfo*> known;
     std::vector<std::string> missing;
     for (const NamedShape& tensor : wanted) {
@@ -117,13 +120,26 @@ TOTOGRAPH_INLINE void CheckpointSource::check_index(const io::CheckpointFiles& f
     }
 }
 
+TOTOGRAPH_INLINE void CheckpointSource::unwrap_names() {
+    for (const File& file : files_) {
+        for (const io::TensorInfo& info : file.opened.tensors()) {
+            if (std::string name = forecast_detail::unwrapped_name(info.name); name != info.name) {
+                unwrapped_[std::move(name)].push_back({file.opened, info});
+            }
+        }
+    }
+}
+
 TOTOGRAPH_INLINE std::optional<CheckpointSource::Place> CheckpointSource::find_spelled(const std::string& name) const {
     for (const File& file : files_) {
         if (const io::TensorInfo* info = file.opened.find(name); info != nullptr) {
             return Place{file.opened, *info};
         }
     }
-    return std::nullopt;
+    // Of several, as of a model and its average, none is known to be the one.
+    const auto wrapped = unwrapped_.find(forecast_detail::unwrapped_name(name));
+    return wrapped != unwrapped_.end() && wrapped->second.size() == 1 ? std::optional(wrapped->second.front())
+                                                                      : std::nullopt;
 }
 
 TOTOGRAPH_INLINE std::optional<CheckpointSource::Place> CheckpointSource::find_any(const std::string& name) const {
@@ -143,7 +159,10 @@ TOTOGRAPH_INLINE std::vector<CheckpointSource::Place> CheckpointSource::unknown_
     std::vector<Place> unknown;
     for (const File& file : files_) {
         for (const io::TensorInfo& info : file.opened.tensors()) {
-            if (!known.contains(&info) && (rules_.is_ignored == nullptr || !rules_.is_ignored(info.name))) {
+            const bool is_ignored =
+                rules_.is_ignored != nullptr &&
+                (rules_.is_ignored(info.name) || rules_.is_ignored(forecast_detail::unwrapped_name(info.name)));
+            if (!known.contains(&info) && !is_ignored) {
                 unknown.push_back({file.opened, info});
             }
         }
@@ -181,6 +200,17 @@ inline std::string prefix_sentence(const NamePrefix& prefix, std::size_t tensors
                      "names.";
 }
 
+/// What to do about the first name that is an adapter's, as the end of a sentence; nothing where there is none.
+inline std::string adapter_sentence(const std::vector<std::string>& names) {
+    const auto found = std::find_if(names.begin(), names.end(), [](const std::string& name) {
+        return name.find("lora_") != std::string::npos || name.starts_with("base_model.model.");
+    });
+    return found == names.end() ? std::string()
+                                : io::in_quotes(*found, io::longest_quote) +
+                                      " is a part of an adapter such as LoRA, which only changes the weights of a "
+                                      "model: merge it into its model (of peft, merge_and_unload) and save that.";
+}
+
 }  // namespace forecast_detail
 
 TOTOGRAPH_INLINE void CheckpointSource::refuse_missing(const std::string& name, const std::vector<std::string>& others,
@@ -208,6 +238,9 @@ TOTOGRAPH_INLINE void CheckpointSource::refuse_missing(const std::string& name, 
     if (const auto prefix = forecast_detail::name_prefix(missing, unread, rules_.other_name); prefix.is_there()) {
         throw Error(ErrorCode::missing_tensor, lacks + forecast_detail::prefix_sentence(prefix, missing.size()));
     }
+    if (const std::string adapter = forecast_detail::adapter_sentence(unread); !adapter.empty()) {
+        throw Error(ErrorCode::missing_tensor, lacks + ", and " + adapter);
+    }
     throw Error(ErrorCode::missing_tensor,
                 lacks + "; check that " + (is_one ? "the file is a" : "the files are a") +
                     (rules_.family.empty() ? "" : " ") + std::string(rules_.family) +
@@ -219,10 +252,14 @@ TOTOGRAPH_INLINE void CheckpointSource::refuse_missing(const std::string& name, 
 
 TOTOGRAPH_INLINE void CheckpointSource::refuse_unknown(const std::vector<Place>& unknown) const {
     const Place& place = unknown.front();
-    std::vector<std::string> others;
-    for (std::size_t i = 1; i < unknown.size(); ++i) {
-        others.push_back(unknown[i].info.name);
+    std::vector<std::string> names;
+    for (const Place& one : unknown) {
+        names.push_back(one.info.name);
     }
+    if (const std::string adapter = forecast_detail::adapter_sentence(names); !adapter.empty()) {
+        throw Error(ErrorCode::unexpected_tensor, "In " + quoted(place.file.path()) + ", " + adapter);
+    }
+    const std::vector<std::string> others(names.begin() + 1, names.end());
     const std::string_view advice = rules_.advice == nullptr ? std::string_view{} : rules_.advice(place.info.name);
     throw Error(ErrorCode::unexpected_tensor,
                 quoted(place.file.path()) + " holds a tensor " + io::in_quotes(place.info.name, io::longest_quote) +
@@ -235,9 +272,8 @@ TOTOGRAPH_INLINE void CheckpointSource::refuse_unknown(const std::vector<Place>&
 TOTOGRAPH_INLINE void CheckpointSource::check_other_name(const Place& place, const NamedShape& tensor) const {
     const std::string other_name = rules_.other_name == nullptr ? tensor.name : rules_.other_name(tensor.name);
     const bool may_be_there = rules_.is_ignored != nullptr && rules_.is_ignored(other_name);
-    const std::optional<Place> other =
-        may_be_there && other_name != place.info.name ? find_spelled(other_name) : std::nullopt;
-    if (!other) {
+    const std::optional<Place> other = may_be_there ? find_spelled(other_name) : std::nullopt;
+    if (!other || &other->info == &place.info) {
         return;
     }
     check_shape(*other, tensor.shape);
@@ -253,7 +289,7 @@ TOTOGRAPH_INLINE void CheckpointSource::check_other_name(const Place& place, con
         if (!std::equal(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(count), others.begin(), same)) {
             throw Error(ErrorCode::tensor_mismatch,
                         quoted(place.file.path()) + ": the tensors " + io::in_quotes(place.info.name) + " and " +
-                            io::in_quotes(other_name) +
+                            io::in_quotes(other->info.name) +
                             " are one tensor under two names by the configuration, but their values differ; leave out "
                             "the one that is not meant, or correct the configuration.");
         }
@@ -276,10 +312,17 @@ TOTOGRAPH_INLINE void CheckpointSource::check_shape(const Place& place, const Sh
 
 TOTOGRAPH_INLINE void CheckpointSource::check_dtype(const Place& place) {
     if (!place.info.dtype || !io::converts_to_float(*place.info.dtype)) {
+        // Integers and floats of eight bits and less stand for other numbers, by scales in tensors of their own.
+        constexpr std::string_view quantized[] = {"I8", "U8", "F8_", "F6_", "F4", "I4", "U4"};
+        const bool is_quantized = std::any_of(std::begin(quantized), std::end(quantized), [&](std::string_view type) {
+            return place.info.dtype_name.starts_with(type);
+        });
         throw Error(ErrorCode::tensor_mismatch,
                     quoted(place.file.path()) + ": tensor " + io::in_quotes(place.info.name, io::longest_quote) +
                         " has the dtype " + io::in_quotes(place.info.dtype_name) +
-                        ", but F32, F64, BF16 or F16 was expected; convert the checkpoint to one of these.");
+                        ", but F32, F64, BF16 or F16 was expected; " +
+                        (is_quantized ? "use the checkpoint as it was before it was quantized."
+                                      : "convert the checkpoint to one of these."));
     }
 }
 
