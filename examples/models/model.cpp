@@ -55,12 +55,14 @@ const ListedModel* find_listed(std::string_view name) {
             names += std::string(one.name) + ";";
         }
     }
-    throw totograph::Error(
-        totograph::ErrorCode::config_mismatch,
-        "The checkpoint " + totograph::io::in_quotes(checkpoint.string(), totograph::io::longest_quote) +
-            (has_config ? " is " : " has no config.json, so it was taken for ") + std::string(model.title) +
-            ", but this program was compiled for " + titles + " alone. Build it with -DTOTOGRAPH_PROGRAM_MODELS=\"" +
-            names + std::string(model.name) + "\" to have that model as well.");
+    throw totograph::Error(totograph::ErrorCode::config_mismatch,
+                           "The checkpoint " +
+                               totograph::io::in_quotes(checkpoint.string(), totograph::io::longest_quote) +
+                               (has_config ? " is " : " has no config.json, so it was taken for ") +
+                               std::string(model.title) + ", but this program was compiled for " + titles + " alone. " +
+                               (has_config ? "" : "If it is another one, download its config.json as well. ") +
+                               "Build it with -DTOTOGRAPH_PROGRAM_MODELS=\"" + names + std::string(model.name) +
+                               "\" to have that model as well.");
 }
 
 }  // namespace

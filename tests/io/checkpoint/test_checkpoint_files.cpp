@@ -184,6 +184,63 @@ TEST_CASE("checkpoint files: what is not there, and what is there instead") {
     }
 }
 
+TEST_CASE("checkpoint files: what is there instead is told by name") {
+    const ScratchFolder folder;
+    refuse(folder.path(), {"holds neither", "It is empty. Name the folder"});
+    (void)folder.file("config.json", "{}");
+    (void)folder.file("model.onnx", "x");
+    refuse(folder.path(), {"It holds 'config.json', 'model.onnx'. Name the folder"});
+    for (const std::string name : {"a", "b", "c"}) {
+        (void)folder.file(name, "x");
+    }
+    refuse(folder.path(), {"It holds 'a', 'b', 'c', 'config.json' and 1 more."});
+    refuse("Datadog/Toto-Open-Base-1.0", {"nothing has that name", "tools/get_checkpoint downloads one from the hub"});
+    refuse("~/toto", {"'~/toto'", "only a shell knows what '~' stands for"});
+}
+
+TEST_CASE("checkpoint files: what other programs leave beside weights, and adapters") {
+    const ScratchFolder folder;
+    const Path weights = folder.file("toto.safetensors", "w");
+    (void)folder.file("._toto.safetensors", "Mac OS X");
+    CHECK(found(folder.path(), folder.path(), false) == Names{"toto.safetensors"});
+    const Path control = folder.file("toto.safetensors.aria2", "x");
+    refuse(folder.path(), {"toto.safetensors' is not whole", "'toto.safetensors.aria2'", "Repeat the download"},
+           ErrorCode::invalid_file);
+    std::filesystem::remove(control);
+    std::filesystem::remove(weights);
+    const Path adapter = folder.file("adapter_model.safetensors", "w");
+    for (const Path& named : {folder.path(), adapter}) {
+        refuse(named, {"adapter_model.safetensors' is an adapter", "merge it into its model"}, ErrorCode::invalid_file);
+    }
+    (void)folder.file("model.safetensors", "w");
+    CHECK(found(folder.path(), folder.path(), false) == Names{"model.safetensors"});
+
+    const ScratchFolder shards;
+    const Names both{"model-00001-of-00002.safetensors", "model-00002-of-00002.safetensors"};
+    for (const std::string& name : both) {
+        (void)shards.file(name, "w");
+    }
+    CHECK(found(shards.file("model.safetensors.index.fp16.json", index_of_two), shards.path(), false) == both);
+    (void)shards.file(both[1] + ".aria2", "x");
+    refuse(shards.file("model.safetensors.index.json", index_of_two), {both[1], "is not whole"},
+           ErrorCode::invalid_file);
+}
+
+TEST_CASE("checkpoint files: weights without a configuration are looked at") {
+    const ScratchFolder folder;
+    for (const auto& [content, what] : {std::pair{std::string_view("PK\x03\x04\x14"), "convert_checkpoint.py"},
+                                        {lfs_pointer, "git lfs pull"},
+                                        {"time,value\n1,2\n", "is text that begins with 'time,value"},
+                                        {"", "is empty"}}) {
+        const Path file = folder.file("last.ckpt", content);
+        refuse(file, {"last.ckpt", what}, ErrorCode::invalid_file);
+    }
+    refuse("/dev/null", {"/dev/null", "not a regular file"});
+    // Where there is one, whoever opens the weights tells what they are.
+    (void)folder.file("config.json", "{}");
+    CHECK(found(folder.file("last.ckpt", lfs_pointer), folder.path()) == Names{"last.ckpt"});
+}
+
 TEST_CASE("shard index: what it must hold, and where its names may lead") {
     CHECK(io::shard_names(io::parse_shard_index(index_of_two, "index.json")).size() == 2);
     const auto refused = [](std::string_view text, std::initializer_list<std::string_view> parts) {

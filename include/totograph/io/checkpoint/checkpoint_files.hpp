@@ -40,6 +40,7 @@ private:
     static constexpr std::string_view weights_name = "model.safetensors";
     static constexpr std::string_view index_name = "model.safetensors.index.json";
     static constexpr std::string_view config_name = "config.json";
+    static constexpr std::string_view adapter_name = "adapter_model.safetensors";
     static constexpr std::size_t largest_index = std::size_t{64} << 20U;
 
     [[noreturn]] static void fail(ErrorCode code, const std::string& message) { throw Error(code, message); }
@@ -60,6 +61,9 @@ private:
     /// What is in a folder, in order.
     static std::vector<Path> entries(const Path& folder);
 
+    /// A sentence with the first few names of what is in a folder.
+    static std::string names_sentence(const std::vector<Path>& entries);
+
     static CheckpointFiles in_folder(const Path& named);
 
     /// The one safetensors file of a folder that has none of the usual name. Throws `Error` with what there is instead.
@@ -79,12 +83,16 @@ private:
 
     static CheckpointFiles one(const Path& weights);
 
+    /// Throws `Error` for a file that aria2 has made room for and not yet filled: its length tells nothing.
+    static void require_downloaded(const Path& weights);
+
     static CheckpointFiles of_index(const Path& index);
 
     static CheckpointFiles with_config(CheckpointFiles files);
 
-    /// Refuses what is no JSON at a glance: a pipe, an empty file, a Git LFS pointer, a page of HTML.
-    static void refuse_foreign(const Path& path);
+    /// Refuses what is neither JSON nor weights at a glance: a pipe, an empty file, a Git LFS pointer, a page of HTML.
+    /// @param foreign  what tells it
+    static void refuse_foreign(const Path& path, std::string (*foreign)(std::string_view start));
 
     Path named_;
 };
@@ -97,8 +105,8 @@ private:
 /// - a model's folder in a Hugging Face cache (`models--ORG--NAME`), whose `refs/main` tells the snapshot;
 /// - a safetensors file of any name, an index, or a `config.json` beside them.
 ///
-/// `config.json` is looked for beside the weights. The weights themselves are not opened. Throws
-/// `Error(file_not_found)` with what was there instead, and `Error(invalid_file)` for an index that is none.
+/// `config.json` is looked for beside the weights. How the weights begin is looked at only where there is none. Throws
+/// `Error(file_not_found)` with what was there instead, and `Error(invalid_file)` for a file that is something else.
 inline CheckpointFiles find_checkpoint(const std::filesystem::path& named) {
     return detail::CheckpointSearch(named).run();
 }

@@ -31,7 +31,10 @@ TOTOGRAPH_INLINE CheckpointFiles CheckpointSearch::run() const {
             }
             fail(ErrorCode::file_not_found,
                  "There is no checkpoint at " + in_quotes(named_.string(), longest_quote) +
-                     ": nothing has that name. Name a folder that holds model.safetensors, or such a file.");
+                     ": nothing has that name. Name a folder that holds model.safetensors, or such a file" +
+                     (named_.string().starts_with('~')
+                          ? "; only a shell knows what '~' stands for, and not in quotes or behind '='."
+                          : "; tools/get_checkpoint downloads one from the hub."));
         default: return of_file(named_);
     }
 }
@@ -79,6 +82,15 @@ TOTOGRAPH_INLINE std::vector<CheckpointSearch::Path> CheckpointSearch::entries(c
     return found;
 }
 
+TOTOGRAPH_INLINE std::string CheckpointSearch::names_sentence(const std::vector<Path>& entries) {
+    constexpr std::size_t most = 4;
+    std::string text = entries.empty() ? "It is empty" : "It holds ";
+    for (std::size_t i = 0; i < std::min(entries.size(), most); ++i) {
+        text += (i == 0 ? "" : ", ") + shown_name(entries[i]);
+    }
+    return text + (entries.size() > most ? " and " + std::to_string(entries.size() - most) + " more." : ".");
+}
+
 TOTOGRAPH_INLINE CheckpointFiles CheckpointSearch::in_folder(const Path& named) {
     const bool has_weights = has(named / weights_name) || has(named / index_name);
     const bool is_cache = !has_weights && type_of(named / "snapshots") == Type::directory;
@@ -96,8 +108,12 @@ TOTOGRAPH_INLINE CheckpointSearch::Path CheckpointSearch::only_file(const Path& 
     std::vector<Path> candidates;
     std::vector<Path> others;
     std::vector<Path> caches;
-    for (const Path& path : entries(folder)) {
+    const std::vector<Path> all = entries(folder);
+    for (const Path& path : all) {
         const std::string ending = path.extension().string();
+        if (path.filename().string().starts_with('.')) {
+            continue;  // macOS puts '._NAME' beside each file on disks of others
+        }
         if (ending == ".safetensors") {
             candidates.push_back(path);
         } else if (ending == ".ckpt" || ending == ".bin" || ending == ".pt" || ending == ".pth") {
@@ -131,9 +147,8 @@ TOTOGRAPH_INLINE CheckpointSearch::Path CheckpointSearch::only_file(const Path& 
                                             shown_name(caches[0]) + ".");
     }
     fail(ErrorCode::file_not_found,
-         "The folder " + name +
-             " holds neither model.safetensors nor model.safetensors.index.json. Name the folder of a checkpoint; "
-             "tools/get_checkpoint downloads one.");
+         "The folder " + name + " holds neither model.safetensors nor model.safetensors.index.json. " +
+             names_sentence(all) + " Name the folder of a checkpoint; tools/get_checkpoint downloads one.");
 }
 
 TOTOGRAPH_INLINE void CheckpointSearch::require_whole(const Path& weights) {
@@ -186,7 +201,8 @@ TOTOGRAPH_INLINE CheckpointFiles CheckpointSearch::of_file(const Path& file) {
     if (name == config_name) {
         return in_folder(file.parent_path());
     }
-    if (name.ends_with(".index.json")) {
+    // Of a variant it is 'model.safetensors.index.fp16.json'.
+    if (name.ends_with(".json") && name.find(".index.") != std::string::npos) {
         return of_index(file);
     }
     // One shard alone is not the checkpoint that it is part of.
@@ -202,13 +218,35 @@ TOTOGRAPH_INLINE CheckpointFiles CheckpointSearch::of_file(const Path& file) {
 }
 
 TOTOGRAPH_INLINE CheckpointFiles CheckpointSearch::one(const Path& weights) {
+    if (weights.filename() == adapter_name) {
+        fail(ErrorCode::invalid_file,
+             "The file " + in_quotes(weights.string(), longest_quote) +
+                 " is an adapter such as LoRA, which only changes the weights of a model: merge it into its model (of "
+                 "peft, merge_and_unload), save that, and name its folder.");
+    }
+    require_downloaded(weights);
     CheckpointFiles files;
     files.weights.push_back(weights);
-    return with_config(std::move(files));
+    files = with_config(std::move(files));
+    if (files.config.empty()) {
+        refuse_foreign(weights, foreign_content_of_safetensors);
+    }
+    return files;
+}
+
+TOTOGRAPH_INLINE void CheckpointSearch::require_downloaded(const Path& weights) {
+    Path control = weights;
+    control += ".aria2";
+    std::error_code ignored;
+    if (std::filesystem::exists(control, ignored)) {
+        fail(ErrorCode::invalid_file, "The file " + in_quotes(weights.string(), longest_quote) +
+                                          " is not whole: aria2, which keeps " + shown_name(control) +
+                                          " until it is, has not finished its download. Repeat the download.");
+    }
 }
 
 TOTOGRAPH_INLINE CheckpointFiles CheckpointSearch::of_index(const Path& index) {
-    refuse_foreign(index);
+    refuse_foreign(index, foreign_content);
     CheckpointFiles files;
     files.index = index;
     files.shards = parse_shard_index(read_regular_text_file(index, largest_index), index.string());
@@ -219,24 +257,25 @@ TOTOGRAPH_INLINE CheckpointFiles CheckpointSearch::of_index(const Path& index) {
                                                 " is not there, but " + shown_name(index) +
                                                 " names it as a part of the checkpoint. Download it as well.");
         }
+        require_downloaded(files.weights.back());
     }
     return with_config(std::move(files));
 }
 
 TOTOGRAPH_INLINE CheckpointFiles CheckpointSearch::with_config(CheckpointFiles files) {
     if (const Path config = files.weights[0].parent_path() / config_name; has(config)) {
-        refuse_foreign(config);
+        refuse_foreign(config, foreign_content);
         files.config = config;
     }
     return files;
 }
 
-TOTOGRAPH_INLINE void CheckpointSearch::refuse_foreign(const Path& path) {
+TOTOGRAPH_INLINE void CheckpointSearch::refuse_foreign(const Path& path,
+                                                       std::string (*foreign)(std::string_view start)) {
     const RandomAccessFile file(path);
     std::string start(std::min(file.size(), foreign_content_bytes), '\0');
     file.read(0, std::as_writable_bytes(std::span(start)));
-    const std::string kind =
-        start.empty() ? "is empty: it was not downloaded or written to its end." : foreign_content(start);
+    const std::string kind = start.empty() ? "is empty: it was not downloaded or written to its end." : foreign(start);
     if (!kind.empty()) {
         fail(ErrorCode::invalid_file, "The file " + in_quotes(path.string(), longest_quote) + " " + kind);
     }
