@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <doctest/doctest.h>
 
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -58,6 +59,33 @@ TEST_CASE("json: broken text is refused with its line") {
     refuses("{\"a\": \"\xc3\"}", "not JSON");
     refuses(R"({"a": "\ud800"})", "not JSON");
     refuses(std::string_view("{}\0", 3), "NUL byte at offset 2");
+}
+
+TEST_CASE("json: what people write beyond JSON is told by what to do about it") {
+    refuses("{\"a\": 1,\n}",
+            "line 2, column 1: expected a name in double quotes, found '}'; remove the comma before it");
+    refuses(R"({"a": [1, ]})", "found ']}'; remove the comma before it");
+    refuses("{ // why\n}", "JSON has no comments");
+    refuses("# why\n{}", "JSON has no comments");
+    refuses(R"({"a": 1 /* why */})", "JSON has no comments");
+    refuses(R"({"a": }})", "expected a value, found '}}'.");
+    using namespace std::string_view_literals;
+    for (const std::string_view text : {"\xff\xfe{\0}\0"sv, "\xfe\xff\0{\0}"sv, "{\0}\0"sv, "\0{\0}"sv}) {
+        refuses(text, "is text of UTF-16, as PowerShell writes it; save it as UTF-8");
+    }
+}
+
+TEST_CASE("json: numbers that are not finite are read where that is asked for") {
+    const auto value = [](const std::string& text) {
+        return *io::parse_json("{\"a\":" + text + "}", "x", {.not_finite = true}).find("a");
+    };
+    CHECK(std::isnan(*value("NaN").number()));
+    CHECK(value("Infinity").number() == std::numeric_limits<double>::infinity());
+    CHECK(value("[-Infinity]").items()[0].number() == -std::numeric_limits<double>::infinity());
+    CHECK(value("-1").integer() == -1);
+    for (const std::string text : {"nan", "-NaN", "inf", "Infinityx", "+Infinity"}) {
+        check_error(ErrorCode::invalid_file, {"not JSON"}, [&] { (void)value(text); });
+    }
 }
 
 TEST_CASE("json: numbers are what RFC 8259 calls them") {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -15,10 +16,11 @@
 
 namespace totograph::io {
 
-/// What `parse_json` accepts at most. A text that asks for more is refused before more is kept.
+/// What `parse_json` accepts. A text that asks for more is refused before more is kept.
 struct JsonLimits {
     std::size_t depth = 32;          ///< How deep objects and arrays may nest.
     std::size_t values = 1'000'000;  ///< Objects, arrays, strings, numbers, booleans and nulls, all together.
+    bool not_finite = false;  ///< Whether NaN, Infinity and -Infinity are numbers, as Python's `json` writes them.
 };
 
 namespace detail {
@@ -37,10 +39,8 @@ private:
     /// What is wrong where the parser stands.
     [[noreturn]] void broken(const std::string& what) const;
 
-    [[noreturn]] void expected(const std::string& what) const {
-        broken("expected " + what + ", found " +
-               (at_ < text_.size() ? in_quotes(text_.substr(at_, 20)) : "the end of the text"));
-    }
+    /// What stands there instead of what was expected, and what to do where that is known.
+    [[noreturn]] void expected(const std::string& what) const;
 
     [[nodiscard]] char next() const { return at_ < text_.size() ? text_[at_] : '\0'; }
 
@@ -73,6 +73,9 @@ private:
     void skip_digits();
 
     JsonValue read_number();
+
+    /// A number that is not finite, where these are accepted; nothing where there is none.
+    std::optional<double> read_not_finite();
 
     std::string_view text_;
     const std::string& where_;

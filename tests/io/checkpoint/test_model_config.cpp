@@ -107,6 +107,18 @@ TEST_CASE("model config: missing and wrongly typed fields are named with what wa
                [&] { static_cast<void>(config.text("output_distribution_kwargs")); });
 }
 
+TEST_CASE("model config: numbers that are not finite, as Python writes them") {
+    const auto config = parse(R"({"dropout": NaN, "most": Infinity, "least": -Infinity, "patch_size": 8})");
+    CHECK(config.integer("patch_size") == 8);
+    CHECK(config.number("least") < -1e308);
+    io::ConfigCheck(config).integer("patch_size", 8).number("most", config.number("most")).finish();
+    mismatches("type number, but found NaN", [&] { static_cast<void>(config.number("dropout")); });
+    mismatches("type integer, but found Infinity", [&] { static_cast<void>(config.integer("most")); });
+    mismatches("'least': expected 0.5, found -Infinity",
+               [&] { io::ConfigCheck(config).number("least", 0.5).finish(); });
+    mismatches("'dropout': expected 0.5, found NaN", [&] { io::ConfigCheck(config).number("dropout", 0.5).finish(); });
+}
+
 TEST_CASE("model config: files that are missing or no JSON object are refused") {
     const ScratchFolder folder;
     check_error(ErrorCode::file_not_found, {"config.json", "No such file or directory"},

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cmath>
 #include <cstddef>
 #include <filesystem>
 #include <optional>
@@ -22,7 +23,8 @@ namespace totograph::io {
 ///
 /// Keys are paths: names and array positions joined by dots, like `hidden_size`, `rope_scaling.factor` or
 /// `architectures.0`. A path that leads through `null` finds nothing. A field that is there but null is of another type
-/// than any that was asked for.
+/// than any that was asked for. NaN, Infinity and -Infinity may stand for numbers, as Python writes them; NaN is then
+/// none.
 class ModelConfig {
 public:
     /// Reads a file. Throws `Error(file_not_found)` when it cannot be opened or is no regular file, and as `parse`
@@ -88,7 +90,8 @@ private:
     }
 
     static std::optional<double> as_number(const JsonValue* value) {
-        return value != nullptr ? value->number() : std::nullopt;
+        const std::optional<double> number = value != nullptr ? value->number() : std::nullopt;
+        return number && std::isnan(*number) ? std::nullopt : number;
     }
 
     static std::optional<bool> as_boolean(const JsonValue* value) {

@@ -8,6 +8,8 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -39,6 +41,20 @@ TOTOGRAPH_INLINE void JsonParser::broken(const std::string& what) const {
     const auto line = std::count(before.begin(), before.end(), '\n') + 1;
     const std::size_t column = at_ - (before.rfind('\n') + 1) + 1;  // `npos` is -1
     fail("is not JSON: line " + std::to_string(line) + ", column " + std::to_string(column) + ": " + what + ".");
+}
+
+TOTOGRAPH_INLINE void JsonParser::expected(const std::string& what) const {
+    const std::string_view rest = text_.substr(at_);
+    const std::string_view before = text_.substr(0, at_);
+    const std::size_t last = before.find_last_not_of(" \t\n\r");
+    const bool closes = rest.starts_with('}') || rest.starts_with(']');
+    const std::string_view advice = closes && last != std::string_view::npos && before[last] == ','
+                                        ? "; remove the comma before it"
+                                    : rest.starts_with("//") || rest.starts_with("/*") || rest.starts_with('#')
+                                        ? "; JSON has no comments, so remove it"
+                                        : "";
+    broken("expected " + what + ", found " + (rest.empty() ? "the end of the text" : in_quotes(rest.substr(0, 20))) +
+           std::string(advice));
 }
 
 TOTOGRAPH_INLINE bool JsonParser::take(char character) {
@@ -211,7 +227,23 @@ TOTOGRAPH_INLINE void JsonParser::skip_digits() {
     at_ = std::min(text_.find_first_not_of("0123456789", at_), text_.size());
 }
 
+TOTOGRAPH_INLINE std::optional<double> JsonParser::read_not_finite() {
+    constexpr double infinity = std::numeric_limits<double>::infinity();
+    constexpr std::pair<std::string_view, double> words[] = {
+        {"NaN", std::numeric_limits<double>::quiet_NaN()}, {"Infinity", infinity}, {"-Infinity", -infinity}};
+    for (const auto& [word, value] : words) {
+        if (limits_.not_finite && text_.substr(at_).starts_with(word)) {
+            at_ += word.size();
+            return value;
+        }
+    }
+    return std::nullopt;
+}
+
 TOTOGRAPH_INLINE JsonValue JsonParser::read_number() {
+    if (const std::optional<double> value = read_not_finite()) {
+        return JsonValue(*value);
+    }
     const std::size_t begin = at_;
     const bool is_negative = next() == '-';
     at_ += is_negative ? 1 : 0;
@@ -256,6 +288,11 @@ TOTOGRAPH_INLINE JsonValue JsonParser::read_number() {
 }  // namespace detail
 
 TOTOGRAPH_INLINE JsonValue parse_json(std::string_view text, const std::string& where, JsonLimits limits) {
+    const bool has_mark = text.starts_with("\xff\xfe") || text.starts_with("\xfe\xff");
+    if (has_mark || (text.size() > 1 && (text[0] == '\0') != (text[1] == '\0'))) {
+        throw Error(ErrorCode::invalid_file,
+                    where + " is not JSON: it is text of UTF-16, as PowerShell writes it; save it as UTF-8.");
+    }
     if (const std::size_t position = text.find('\0'); position != std::string_view::npos) {
         throw Error(ErrorCode::invalid_file,
                     where + " is not JSON: it holds a NUL byte at offset " + std::to_string(position) + ".");

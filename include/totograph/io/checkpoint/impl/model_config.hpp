@@ -4,6 +4,7 @@
 #include <totograph/io/checkpoint/model_config.hpp>
 
 #include <charconv>
+#include <cmath>
 #include <cstddef>
 #include <optional>
 #include <string>
@@ -21,7 +22,7 @@
 namespace totograph::io {
 
 TOTOGRAPH_INLINE ModelConfig ModelConfig::parse(std::string_view text, std::string_view file_name) {
-    constexpr JsonLimits limits{.values = 100'000};
+    constexpr JsonLimits limits{.values = 100'000, .not_finite = true};
     return ModelConfig(parse_json(text, "The configuration " + in_quotes(file_name, longest_quote), limits),
                        std::string(file_name));
 }
@@ -50,6 +51,9 @@ TOTOGRAPH_INLINE const JsonValue* ModelConfig::child(const JsonValue& parent, st
 
 TOTOGRAPH_INLINE std::string ModelConfig::spelled(const JsonValue& value) {
     constexpr std::size_t longest = 120;
+    if (const std::optional<double> number = value.number(); number && !std::isfinite(*number)) {
+        return std::isnan(*number) ? "NaN" : *number > 0 ? "Infinity" : "-Infinity";
+    }
     std::string text;
     append_json(text, value);  // all that was read is UTF-8
     return printable(text, longest);
