@@ -283,6 +283,13 @@ TEST_CASE("foreign files: each kind has its sentence, and a safetensors file non
     CHECK(is("\x80\x05\x95", "convert_checkpoint.py"));
     CHECK(is("\x1f\x8b\x08", "gzip"));
     CHECK(is("GGUF", "GGUF"));
+    CHECK(is("\x28\xb5\x2f\xfd\x04", "zstd"));
+    CHECK(
+        is("\xfd"
+           "7zXZ",
+           "xz"));
+    CHECK(is("\x89HDF\r\n", "HDF5"));
+    CHECK(is("model.safetensors" + std::string(240, '\0') + "ustar  ", "tar archive"));
     CHECK(is(std::string(512, '\0'), "zeros"));
     CHECK(is(std::string(64, '\0'), "zeros"));
     CHECK(io::foreign_content(std::string(63, '\0')).empty());
@@ -296,4 +303,11 @@ TEST_CASE("foreign files: each kind has its sentence, and a safetensors file non
     CHECK(io::foreign_content("Entry not found").empty());
     CHECK(io::foreign_content_of_safetensors("Entry not found").find("'Entry not found'") != std::string::npos);
     CHECK(io::foreign_content_of_safetensors("short").empty());
+    // Text is UTF-8, whose last character may be cut.
+    CHECK(io::foreign_content_of_safetensors("na\xc3\xafve text").find("is text") != std::string::npos);
+    CHECK(io::foreign_content_of_safetensors("cut text \xc3").find("is text") != std::string::npos);
+    for (const std::string_view bytes :
+         {"\xff\xff\xff\xff\xff\xff\xff\xff", "text and \xff bytes", "text \x01 text", "text \x7f text"}) {
+        CHECK(io::foreign_content_of_safetensors(bytes).empty());
+    }
 }

@@ -107,10 +107,12 @@ TEST_CASE("safetensors header: a file that is too short or claims too long a hea
     check_error(ErrorCode::invalid_file, {"holds 7 bytes"}, [] { parse_bytes("1234567"); });
     std::string longer = file_of("{}", 0);
     longer[0] = 3;
-    check_error(ErrorCode::invalid_file, {"header of 3 bytes", "only 2 follow"}, [&] { parse_bytes(longer); });
+    check_error(ErrorCode::invalid_file, {"header of 3 bytes", "only 2 follow", "download or copy it again"},
+                [&] { parse_bytes(longer); });
     for (const std::uint64_t length : {std::uint64_t{100'000'001}, std::numeric_limits<std::uint64_t>::max()}) {
         std::memcpy(longer.data(), &length, sizeof(length));
-        check_error(ErrorCode::invalid_file, {std::to_string(length), "limit of 100000000"},
+        check_error(ErrorCode::invalid_file,
+                    {std::to_string(length), "limit of 100000000", "it is no safetensors file: name"},
                     [&] { parse_bytes(longer); });
     }
     constexpr std::uint64_t longest = 100'000'000;
@@ -171,7 +173,7 @@ TEST_CASE("safetensors header: negative and overflowing numbers are refused") {
 }
 
 TEST_CASE("safetensors header: offsets outside of the data or in the wrong order are refused") {
-    refuses(one(R"("F32")", "[1]", "[0,5]"), 4, "only 4 bytes of data");
+    refuses(one(R"("F32")", "[1]", "[0,5]"), 4, "only 4 bytes of data; it may be truncated: download or copy it");
     refuses(one(R"("F32")", "[1]", "[4,0]"), 4, "begin lies behind its end");
     refuses(one(R"("F32")", "[1]", "[9223372036854775803,9223372036854775807]"), 4, "only 4 bytes of data");
     refuses(one(R"("F32")", "[1]", "[0,18446744073709551615]"), 4, "overflows 63 bits");
@@ -194,7 +196,7 @@ TEST_CASE("safetensors header: overlaps and holes are refused") {
     refuses(two("[0,4]", "[3,7]"), 7, "overlap");
     refuses(two("[0,4]", "[5,9]"), 9, "hole of 1 bytes");
     refuses(two("[1,5]", "[5,9]"), 9, "hole of 1 bytes that belong to no tensor before the tensor 'a'");
-    refuses(two("[0,4]", "[4,8]"), 10, "ends with 2 bytes");
+    refuses(two("[0,4]", "[4,8]"), 10, "ends with 2 bytes that belong to no tensor: download or copy it again");
     refuses("{}", 1, "ends with 1 bytes");
     refuses(
         R"({"a":{"dtype":"U8","shape":[4],"data_offsets":[0,4]},"e":{"dtype":"U8","shape":[0],"data_offsets":[2,2]}})",

@@ -17,10 +17,14 @@ namespace detail {
 
 bool begins_as_html(std::string_view start);
 
+/// Whether all of it is UTF-8 without control characters, but for a character that its end cuts.
+bool is_text(std::string_view start);
+
 }  // namespace detail
 
 /// What a file that begins like this is, and what to do about it, as the end of a sentence that begins with its name:
-/// a Git LFS pointer, a page of HTML, a checkpoint of torch, a file of zeros... Empty when it is none of those.
+/// a Git LFS pointer, a page of HTML, a checkpoint of torch, an archive, a file of zeros... Empty when it is none of
+/// those.
 std::string foreign_content(std::string_view start);
 
 /// The same where a safetensors file was expected: text is told as well, with its first words.

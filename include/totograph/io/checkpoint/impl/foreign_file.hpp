@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -13,6 +15,22 @@
 
 namespace totograph::io {
 namespace detail {
+
+TOTOGRAPH_INLINE bool is_text(std::string_view start) {
+    constexpr std::size_t longest_character = 4;
+    while (!start.empty()) {
+        std::uint32_t character = 0;
+        const std::size_t length = decode_utf8(start, character);
+        if (length == 0) {
+            return start.size() < longest_character;  // cut by the end of what was read
+        }
+        if (character == 0x7f || (character < 0x20 && character != '\t' && character != '\r' && character != '\n')) {
+            return false;
+        }
+        start.remove_prefix(length);
+    }
+    return true;
+}
 
 TOTOGRAPH_INLINE bool begins_as_html(std::string_view start) {
     if (start.starts_with("\xEF\xBB\xBF")) {
@@ -49,6 +67,17 @@ TOTOGRAPH_INLINE std::string foreign_content(std::string_view start) {
     if (start.starts_with("\x1f\x8b")) {
         return "is compressed with gzip: decompress it first.";
     }
+    if (start.starts_with("\x28\xb5\x2f\xfd") || start.starts_with("\xfd"
+                                                                   "7zXZ")) {
+        return "is compressed with zstd or xz: decompress it first.";
+    }
+    if (start.starts_with("\x89HDF")) {
+        return "is an HDF5 file, as Keras writes (.h5), but a safetensors file was expected: use the checkpoint as it "
+               "was published.";
+    }
+    if (start.size() > 262 && start.substr(257, 5) == "ustar") {
+        return "is a tar archive: unpack it first.";
+    }
     if (start.starts_with("GGUF")) {
         return "is a GGUF file, but a safetensors file was expected: use the checkpoint as it was published.";
     }
@@ -62,11 +91,7 @@ TOTOGRAPH_INLINE std::string foreign_content_of_safetensors(std::string_view sta
     if (std::string known = foreign_content(start); !known.empty()) {
         return known;
     }
-    const bool is_text =
-        start.size() >= 8 && std::all_of(start.begin(), start.end(), [](unsigned char character) {
-            return character >= 0x20 ? character != 0x7f : character == '\t' || character == '\r' || character == '\n';
-        });
-    if (is_text) {
+    if (start.size() >= 8 && detail::is_text(start)) {
         return "is text that begins with " + in_quotes(start, 40) +
                ", but a safetensors file was expected: name the file of the weights, or download it again.";
     }

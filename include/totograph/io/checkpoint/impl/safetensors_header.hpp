@@ -67,7 +67,7 @@ TOTOGRAPH_INLINE TensorInfo TensorDescription::read(std::uint64_t data_begin, st
     }
     if (end > data_size) {
         fail("has the data offsets " + range + ", but the file holds only " + std::to_string(data_size) +
-             " bytes of data; it may be truncated");
+             " bytes of data; it may be truncated: download or copy it again");
     }
     check_size(elements, end - begin, range);
     info_.begin = static_cast<std::size_t>(data_begin + begin);
@@ -187,7 +187,7 @@ TOTOGRAPH_INLINE void check_safetensors_cover(const std::vector<TensorInfo>& ten
     }
     if (covered != file_size) {
         throw Error(ErrorCode::invalid_file, "The file " + file + " ends with " + std::to_string(file_size - covered) +
-                                                 " bytes that belong to no tensor.");
+                                                 " bytes that belong to no tensor: download or copy it again.");
     }
 }
 
@@ -205,14 +205,15 @@ TOTOGRAPH_INLINE std::vector<TensorInfo> parse_safetensors_header(std::span<cons
     std::uint64_t length = 0;
     std::memcpy(&length, head.data(), prefix);
     if (length > max_safetensors_header) {
-        throw Error(ErrorCode::invalid_file, "The file " + name + " claims a header of " + std::to_string(length) +
-                                                 " bytes, over the limit of " + std::to_string(max_safetensors_header) +
-                                                 "; it is probably not a safetensors file.");
+        throw Error(ErrorCode::invalid_file,
+                    "The file " + name + " claims a header of " + std::to_string(length) +
+                        " bytes, over the limit of " + std::to_string(max_safetensors_header) +
+                        "; it is no safetensors file: name the file of the weights, or download it again.");
     }
     if (length > file_size - prefix) {
         throw Error(ErrorCode::invalid_file, "The file " + name + " claims a header of " + std::to_string(length) +
                                                  " bytes, but only " + std::to_string(file_size - prefix) +
-                                                 " follow its length; it may be truncated.");
+                                                 " follow its length; it may be truncated: download or copy it again.");
     }
     const std::string where = "The header of " + name;
     const std::string_view text(reinterpret_cast<const char*>(head.data()) + prefix, static_cast<std::size_t>(length));
