@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <doctest/doctest.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <chrono>
 #include <cstddef>
@@ -76,4 +77,10 @@ TEST_CASE("random access file: what is no regular file is refused, and at once")
     REQUIRE(::mkfifo(pipe.c_str(), 0600) == 0);
     check_error(ErrorCode::file_not_found, {"not a regular file"}, [&] { io::RandomAccessFile file(pipe); });
     CHECK(io::RandomAccessFile(folder.file("empty", "")).size() == 0);
+    if (::geteuid() != 0) {
+        const auto closed = folder.file("closed", "x");
+        REQUIRE(::chmod(closed.c_str(), 0) == 0);
+        check_error(ErrorCode::file_not_found, {"closed", "Permission denied. Ask its owner"},
+                    [&] { io::RandomAccessFile file(closed); });
+    }
 }

@@ -8,6 +8,8 @@
 #include <unistd.h>
 #include <cerrno>
 #include <filesystem>
+#include <string>
+#include <string_view>
 
 #include <totograph/core/error.hpp>
 #include <totograph/core/inline.hpp>
@@ -19,8 +21,11 @@ TOTOGRAPH_INLINE FileDescriptor open_for_reading(const std::filesystem::path& pa
                                                  int extra_flags) {
     FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | extra_flags));
     if (!file) {
+        const int reason = errno;
+        const std::string_view advice =
+            reason == EACCES ? ". Ask its owner for the right to read it." : ". Check the path.";
         throw Error(ErrorCode::file_not_found, "The file " + in_quotes(path.string(), longest_quote) +
-                                                   " cannot be opened: " + system_reason(errno) + ". Check the path.");
+                                                   " cannot be opened: " + system_reason(reason) + std::string(advice));
     }
     if (::fstat(file.get(), &status) != 0) {
         throw Error(ErrorCode::io_failure, "The file " + in_quotes(path.string(), longest_quote) +
