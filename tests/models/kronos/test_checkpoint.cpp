@@ -49,6 +49,12 @@ public:
             list_[at].values = values_[at];
         }
     }
+    /// Puts this before all names.
+    void prepend(const std::string& prefix) {
+        for (tg::io::TensorToWrite& tensor : list_) {
+            tensor.name.insert(0, prefix);
+        }
+    }
     /// Writes those from `first` on, `count` of them at most.
     void write(const std::filesystem::path& path, std::size_t first = 0, std::size_t count = 1000) const {
         const auto all = std::span(list_).subspan(first);
@@ -101,6 +107,29 @@ TEST_CASE("a tensor that is missing is told of all files of its part") {
     INFO(found);
     CHECK(found.starts_with("The 2 files from '" + first.string() + "' to '" + second.string() +
                             "' lack the tensor 'head.proj_s1.bias'; check that the files are a Kronos checkpoint"));
+}
+
+TEST_CASE("each part may have a prefix of its own before its names") {
+    const ScratchFolder scratch;
+    const std::filesystem::path tokenizer = scratch.path() / "tokenizer.safetensors";
+    const std::filesystem::path predictor = scratch.path() / "predictor.safetensors";
+    const auto write = [&](const std::string& of_tokenizer, const std::string& of_predictor) {
+        Without one(part("tokenizer"), "");
+        one.prepend(of_tokenizer);
+        one.write(tokenizer);
+        Without other(part("predictor"), "");
+        other.prepend(of_predictor);
+        other.write(predictor);
+    };
+    const auto found = [&] { return refusal([&] { (void)tg::kronos::load<Model>(tokenizer, predictor); }); };
+    write("vq.", "lm.");
+    CHECK(found().find("'" + tokenizer.string() + "' lacks the tensor 'embed.weight', and has all ") == 0);
+    CHECK(found().find("that are missing with 'vq.' before the name") != std::string::npos);
+    write("", "lm.");
+    CHECK(found().find("that are missing with 'lm.' before the name") != std::string::npos);
+    // What wraps a model in training is none.
+    write("module.", "_orig_mod.");
+    CHECK_NOTHROW((void)tg::kronos::load<Model>(tokenizer, predictor));
 }
 
 TEST_CASE("each tensor that the programs read is of the part that holds it") {

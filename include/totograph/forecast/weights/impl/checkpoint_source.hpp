@@ -233,8 +233,11 @@ TOTOGRAPH_INLINE void CheckpointSource::refuse_missing(const std::string& name, 
         (is_one ? first + " lacks"
                 : "The " + std::to_string(searched.size()) + " files from " + first + " to " + last + " lack") +
         " the tensor '" + name + "'";
+    // Each part was saved by itself, perhaps with a prefix of its own.
     std::vector<std::string> missing{name};
-    missing.insert(missing.end(), others.begin(), others.end());
+    std::copy_if(others.begin(), others.end(), std::back_inserter(missing), [&](const std::string& other) {
+        return parts_.empty() || rules_.part_of == nullptr || rules_.part_of(other) == rules_.part_of(name);
+    });
     if (const auto prefix = forecast_detail::name_prefix(missing, unread, rules_.other_name); prefix.is_there()) {
         throw Error(ErrorCode::missing_tensor, lacks + forecast_detail::prefix_sentence(prefix, missing.size()));
     }
