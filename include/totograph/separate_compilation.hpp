@@ -128,6 +128,7 @@
 #include <totograph/io/time/impl/clock.hpp>
 #include <totograph/io/time/impl/clock_parts.hpp>
 #include <totograph/io/time/impl/half_months.hpp>
+#include <totograph/io/time/impl/month_names.hpp>
 #include <totograph/io/time/impl/month_rule.hpp>
 #include <totograph/io/time/impl/month_step.hpp>
 #include <totograph/io/time/impl/named_date.hpp>

@@ -13,7 +13,7 @@ from totograph._table import GAPS, Table, read_table
 
 def table_of(tmp_path, *rows, header="time,load"):
     file = tmp_path / "data.csv"
-    file.write_text("\n".join([header, *rows, ""]))
+    file.write_text("\n".join([header, *rows, ""]), encoding="utf-8")
     return read_table(file)
 
 
@@ -103,10 +103,12 @@ def test_times_without_marks_and_those_of_mail_are_times(tmp_path):
     assert table_of(tmp_path, *mail).times_ahead(1) == ["2024-01-02 00:00:00+00:00"]
     mail = ('"Mon, 01 Jan 24 22:00",1', '"Mon, 01 Jan 24 23:00",2')
     assert table_of(tmp_path, *mail).times_ahead(1) == ["2024-01-02 00:00:00"]
+    assert table_of_times(tmp_path, "1er févr. 2024", "1 mars 2024").times_ahead(1) == ["2024-04-01 00:00:00"]
     with pytest.raises(ValueError, match="row 2 has 3 fields"):
         table_of(tmp_path, "Mon, 01 Jan 2024 22:00,1", "Mon, 01 Jan 2024 23:00,2")
     for text in ("20241301T2200", "20240101T2500", "20240101 22", '"Foo, 01 Jan 2024 22:00:00 +0000"',
-                 '"Mon, 01 Foo 2024 22:00:00 +0000"', '"Fri, 30 Feb 2024 22:00:00 GMT"'):
+                 '"Mon, 01 Foo 2024 22:00:00 +0000"', "foo 2024", "5 foo 2024", "jui 2024", "5 jui 2024",
+                 '"Fri, 30 Feb 2024 22:00:00 GMT"'):
         with pytest.raises(ValueError, match="is neither a number nor a time"):
             table_of(tmp_path, f"{text},1", f"{text},2")
 

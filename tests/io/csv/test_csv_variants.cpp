@@ -255,6 +255,12 @@ TEST_CASE("csv variants: years, quarters, months, days and hours in columns of t
     CHECK(parse("No,year,month,day,hour,v\n9,2024,1,1,0,1\n7,2024,1,1,1,2\n").timestamps.back() == "2024-01-01 01:00");
     // What is asked for by name, or stands beside another clock, is no part of it.
     CHECK(parse("year,month,v\n2023,11,1\n2023,12,2\n", {.columns = {"month", "v"}}).names == Names{"month", "v"});
+    // Months by their names, in several languages.
+    CHECK(parse("Jahr,Monat,v\n2023,Dez.,1\n2024,JÄNNER,2\n2024,März,3\n").timestamps ==
+          Names{"2023-12", "2024-01", "2024-02", "2024-03"});
+    const auto named = parse("mois,v\njanv. 2024,1\nfévr. 2024,2\navr. 2024,3\n");
+    CHECK(named.timestamps == Names{"janv. 2024", "févr. 2024", "mars 2024", "avr. 2024"});
+    CHECK(io::find_time_step(named.clock).kind == io::TimeStep::Kind::months);
     CHECK(parse("t,year,month\n2024-01-01,2024,1\n2024-02-01,2024,2\n").names == Names{"year", "month"});
     CHECK(parse("year,month,ts,v\n2024,1,1704067200,1\n2024,2,1706745600,2\n").timestamp_name == "ts");
     CHECK(parse("year,month,v\n2023,11,1\n2023,13,2\n").timestamp_name != "year month");
@@ -492,6 +498,10 @@ TEST_CASE("csv variants: strict refuses what would be repaired, and rows can be 
     refuses("t,v\n10:00,1\n11:00,2\n", {"'t' of 'data.csv' has no times that can be read", "--strict"}, strict);
     refuses("date,v\n1/2/2024,1\n2024-01-02,2\n13/2/2024,3\n2/13/2024,4\n", {"'date'", "cannot be read", "--strict"},
             strict);
+    for (const char* word : {"foo", "jui"}) {
+        refuses("date,v\n" + std::string(word) + " 2024,1\n" + word + " 2025,2\n",
+                {"'date' of 'data.csv' has no times that can be read", "--strict"}, strict);
+    }
     CsvOptions as_is;
     as_is.rows = io::RowPolicy::as_they_stand;
     CHECK(holds(parse("t,v\n2024-01-02,2\n2024-01-01,1\n2024-01-01,7\n", as_is), 0, {2, 1, 7}));

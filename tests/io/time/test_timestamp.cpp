@@ -148,11 +148,70 @@ TEST_CASE("timestamp: months by their names, and quarters") {
     CHECK(timestamp_text(parse_timestamp("Sept 2024")->instant, {}) == "2024-09-01");
 }
 
+TEST_CASE("timestamp: months in several languages, in any letters, are read and spelled alike") {
+    for (const auto& named : {std::pair{"3. März 2024", "2024-03-03"},
+                              {"12-Mär-24", "2024-03-12"},
+                              {"12-MRZ-24", "2024-03-12"},
+                              {"Mai 2024", "2024-05-01"},
+                              {"Dez 2023", "2023-12-01"},
+                              {"2024 Jänner", "2024-01-01"},
+                              {"3 mars 2024", "2024-03-03"},
+                              {"févr. 2024", "2024-02-01"},
+                              {"FÉVR. 2024", "2024-02-01"},
+                              {"2024 févr.", "2024-02-01"},
+                              {"12-févr.-24", "2024-02-12"},
+                              {"5.févr.2024", "2024-02-05"},
+                              {"août 2024", "2024-08-01"},
+                              {"15 AOÛT 2024", "2024-08-15"},
+                              {"1er janvier 2024", "2024-01-01"},
+                              {"15-ene-2024", "2024-01-15"},
+                              {"3 de marzo de 2024", "2024-03-03"},
+                              {"3 DE MARZO DE 2024", "2024-03-03"},
+                              {"marzo de 2024", "2024-03-01"},
+                              {"Março/2024", "2024-03-01"},
+                              {"gen 2024", "2024-01-01"},
+                              {"15 mrt 2024", "2024-03-15"},
+                              {"15MRT2024", "2024-03-15"},
+                              {"15 mei 2024 00:00", "2024-05-15"}}) {
+        CAPTURE(named.first);
+        const auto stamp = parse_timestamp(named.first);
+        REQUIRE(stamp);
+        CHECK(timestamp_text(stamp->instant, {}) == named.second);
+        CHECK(timestamp_text(stamp->instant, stamp->style) == named.first);
+    }
+}
+
 TEST_CASE("timestamp: words and numbers that are no dates") {
     // "Jan-24" could be a day or a year.
-    for (const char* text : {"Jan", "Jan-24", "24-Jan", "2024-Q5", "2024-Q12", "Q1", "Jane 2024", "5 5 Jan 2024",
-                             "30-Feb-2024", "2024 Jan 10:00", "Jan 2024 Feb", "5-Jan-2024-", "12.3 Jan", "May", "Mon",
-                             "Mon, 5", "Mon5 Jan 2024", "Mon, Mon, 5 Jan 2024", ""}) {
+    for (const char* text : {"Jan",
+                             "Jan-24",
+                             "24-Jan",
+                             "2024-Q5",
+                             "2024-Q12",
+                             "Q1",
+                             "Jane 2024",
+                             "5 5 Jan 2024",
+                             "30-Feb-2024",
+                             "2024 Jan 10:00",
+                             "Jan 2024 Feb",
+                             "5-Jan-2024-",
+                             "12.3 Jan",
+                             "May",
+                             "Mon",
+                             "Mon, 5",
+                             "Mon5 Jan 2024",
+                             "Mon, Mon, 5 Jan 2024",
+                             "",
+                             "Jan.-24",
+                             "24-févr.",
+                             "foo 2024",
+                             "jui 2024",
+                             "Mä 2024",
+                             "M\xC4rz 2024",
+                             "août\xC3 2024",
+                             "1er",
+                             "1er 2024",
+                             "11er mars 2024"}) {
         CAPTURE(text);
         CHECK(!parse_timestamp(text));
     }
@@ -171,7 +230,17 @@ TEST_CASE("timestamp: a spelling keeps what the last timestamp of a column canno
                                {"May 9, 2026", "May 21, 2026", "Jan 2, 2027"},
                                {"9 April 2026", "21 May 2026", "2 January 2027"},
                                {"9 May 2026", "21 June 2026", "2 January 2027"},
-                               {"9 May 2026", "21-Jun-2026", "02-Jan-2027"}}) {
+                               {"9 May 2026", "21-Jun-2026", "02-Jan-2027"},
+                               {"9 June 2026", "21 Sept 2026", "2 Jan 2027"},
+                               {"9. März 2026", "21. April 2026", "2. Januar 2027"},
+                               {"9 mars 2026", "21 mai 2026", "2 janvier 2027"},
+                               {"9 févr. 2026", "21 mai 2026", "2 janv. 2027"},
+                               {"9 mai 2026", "21 déc. 2026", "2 janv. 2027"},
+                               {"9-ENE-2026", "21-MAY-2026", "2-ENE-2027"},
+                               {"9 de mayo de 2026", "21 de abril de 2026", "2 de enero de 2027"},
+                               {"9 mag 2026", "21 apr 2026", "2 gen 2027"},
+                               {"9 Fev 2026", "21 Mai 2026", "2 Jan 2027"},
+                               {"9 mei 2026", "21 april 2026", "2 januari 2027"}}) {
         CAPTURE(column[1]);
         CHECK(spelled(column[0], column[1], "2027-01-02", DateOrder::month_first) == column[2]);
     }
@@ -184,6 +253,12 @@ TEST_CASE("timestamp: a spelling keeps what the last timestamp of a column canno
     CHECK(year_first("2026-11-21T00:00:30", "2026-11-21T00:01", "2026-11-21T00:01:30") == "2026-11-21T00:01:30");
     CHECK(year_first("2026-11-21 23:00:00", "2026-11-22", "2026-11-22 01:00") == "2026-11-22 01:00:00");
     CHECK(year_first("2026-11-21 23:00:00", "2026-12", "2027-01-01") == "2027-01");  // of another kind
+    // The language is that in which all names of the column are names.
+    CHECK(year_first("Feb 2026", "Mai 2026", "2026-12-01") == "Dez 2026");
+    CHECK(year_first("mrt 2026", "april 2026", "2026-05-01") == "mei 2026");
+    CHECK(year_first("févr. 2026", "avr. 2026", "2026-03-01") == "mars 2026");
+    CHECK(year_first("1er janvier 2026", "2 janvier 2026", "2026-02-01") == "1er février 2026");
+    CHECK(year_first("février 2026", "January 2027", "2027-02-01") == "February 2027");  // in no one language
     // A zone that changes is the later one's.
     CHECK(year_first("2026-10-25T02:00+02:00", "2026-10-25T02:00+01:00", "2026-10-25T02:00Z") ==
           "2026-10-25T03:00+01:00");

@@ -16,7 +16,6 @@
 #include <totograph/io/csv/records.hpp>
 #include <totograph/io/text.hpp>
 #include <totograph/io/time/clock.hpp>
-#include <totograph/io/time/named_date.hpp>
 #include <totograph/io/time/timestamp.hpp>
 
 namespace totograph::io {

@@ -10,26 +10,27 @@
 #include <string>
 #include <string_view>
 
+#include <totograph/io/time/month_names.hpp>
+
 namespace totograph::io {
 
-/// A date whose month is a name, or which is a quarter: "05-Jan-2024", "January 5, 2024", "2024 Jan", "2024-Q1". A day
-/// of the week may stand before it: "Mon, 01 Jan 2024".
+/// A date whose month is a name of `month_spellings`, or which is a quarter: "05-Jan-2024", "January 5, 2024",
+/// "3. März 2024", "1er févr. 2024", "3 de marzo de 2024", "2024 Jan", "2024-Q1". A day of the week may stand before
+/// it, in English: "Mon, 01 Jan 2024".
 struct NamedDate {
     std::int64_t year = 0;
     std::int64_t month = 0;
     std::int64_t day = 1;
     bool has_day = false;
-    /// How it is spelled: `d` a day, `D` one of two digits, `b` a short month and `B` a whole one, `q` the number of a
-    /// quarter, `y` a year of two digits and `Y` of four, `a` a short day of the week and `A` a whole one; all else
-    /// stands for itself. `^` before a name asks for capitals, `_` for small letters.
+    MonthSpellingSet month_spellings = 0;  ///< Those that have the name of the month.
+    /// How it is spelled: `d` a day, `D` one of two digits, `e` one whose first is "1er", `b` a month, `p` the point of
+    /// a short name, `f` "de ", `q` the number of a quarter, `y` a year of two digits and `Y` of four, `a` a short day
+    /// of the week and `A` a whole one; all else stands for itself. `^` before a name asks for capitals, `_` for small
+    /// letters.
     std::string pattern{};
 };
 
 namespace detail {
-
-inline constexpr std::array<std::string_view, 12> month_names = {"january",   "february", "march",    "april",
-                                                                 "may",       "june",     "july",     "august",
-                                                                 "september", "october",  "november", "december"};
 
 inline constexpr std::array<std::string_view, 7> weekday_names = {"sunday",   "monday", "tuesday", "wednesday",
                                                                   "thursday", "friday", "saturday"};
@@ -37,9 +38,6 @@ inline constexpr std::array<std::string_view, 7> weekday_names = {"sunday",   "m
 inline char small_letter(char letter) {
     return static_cast<char>(std::tolower(static_cast<unsigned char>(letter)));
 }
-
-/// The month that a name says, whole or by its first three letters, from 1; 0 for another word.
-std::int64_t month_of_name(std::string_view word);
 
 /// Whether a word is a day of the week, whole or by its first three letters.
 bool is_weekday(std::string_view word);
@@ -60,11 +58,16 @@ private:
 
     void take(std::size_t count) { rest_.remove_prefix(count); }
 
-    /// One mark, a comma and a blank, or nothing where digits and letters touch.
+    /// One mark, a comma and a blank, or nothing where digits and letters touch; and "de " behind a blank.
     bool take_separator();
+
+    void take_particle();
 
     /// A year has four digits, or two behind a day and a month.
     bool take_number(int part);
+
+    /// Takes "er" behind a day that is the first: "1er janvier 2024".
+    bool take_ordinal();
 
     bool take_quarter();
 
@@ -72,6 +75,9 @@ private:
     void take_weekday();
 
     bool take_month();
+
+    /// Takes the point of a short name; one before a digit parts a month from a year.
+    void take_point(const MonthName& month);
 
     /// The word that comes next; empty without.
     [[nodiscard]] std::string_view word() const;
@@ -92,12 +98,13 @@ private:
 /// that the month lacks.
 std::optional<NamedDate> take_named_date(std::string_view& text);
 
-/// Adds to a pattern what it cannot show by itself and an earlier one of the same column does. "12 May 2024" tells
-/// neither if a day may have one digit nor if names of months are whole.
+/// Adds to a pattern what it cannot show by itself and an earlier one of the same column does. "12 mai 2024" tells
+/// neither if a day may have one digit nor if short names have points.
 void join_pattern(std::string& later, std::string_view earlier);
 
 /// A date in the spelling of a `NamedDate`.
-std::string named_date_text(const std::chrono::year_month_day& date, std::string_view pattern);
+std::string named_date_text(const std::chrono::year_month_day& date, std::string_view pattern,
+                            MonthSpellingSet spellings);
 
 }  // namespace totograph::io
 

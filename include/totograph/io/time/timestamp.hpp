@@ -9,6 +9,8 @@
 #include <string>
 #include <string_view>
 
+#include <totograph/io/time/month_names.hpp>
+
 namespace totograph::io {
 
 inline constexpr std::int64_t nanoseconds_per_second = 1'000'000'000;
@@ -29,6 +31,8 @@ struct TimestampStyle {
     bool has_century = true;     ///< "2026", not "26".
     bool has_day = true;         ///< "2026-01" has none.
     std::string pattern{};       ///< That of a `NamedDate`; "" for a date in digits.
+    /// Those that the names of months in the column have in common; none for a date in digits.
+    MonthSpellingSet month_spellings = 0;
 
     bool has_time = false;
     bool has_minutes = true;
@@ -119,7 +123,8 @@ DateReading date_reading(std::string_view text);
 
 /// Reads "2026-11-21", "2026-11-21T02:13", "2026/11/21 02:13:41.250+01:00" and the like, and dates that do not begin
 /// with their year ("21.11.2026 2:13", "11/21/2026, 2:13:41 PM") in the order `order`; and dates with the name of a
-/// month, and quarters ("05-Jan-2024 2:13", "Jan 5, 2024", "Mon, 05 Jan 2026 02:13:41 +0000", "2024 Jan", "2024-Q1");
+/// month, and quarters ("05-Jan-2024 2:13", "Jan 5, 2024", "Mon, 05 Jan 2026 02:13:41 +0000", "2024 Jan", "2024-Q1",
+/// "5. März 2024", "janv. 2024", and further ones in the languages of `month_spellings`);
 /// and ISO 8601 without marks where a time follows ("20261121T021341Z", "20261121 02:13"). The time 24:00 is midnight
 /// at the end of its day. Nothing where the text is something else or lies outside the years 1700 to 2250 (the reach of
 /// 64-bit nanoseconds).

@@ -19,7 +19,7 @@
 #include <totograph/io/csv/records.hpp>
 #include <totograph/io/text.hpp>
 #include <totograph/io/time/clock.hpp>
-#include <totograph/io/time/named_date.hpp>
+#include <totograph/io/time/month_names.hpp>
 #include <totograph/io/time/timestamp.hpp>
 
 namespace totograph::io {

@@ -14,21 +14,10 @@
 #include <utility>
 
 #include <totograph/core/inline.hpp>
+#include <totograph/io/time/month_names.hpp>
 
 namespace totograph::io {
 namespace detail {
-
-TOTOGRAPH_INLINE std::int64_t month_of_name(std::string_view word) {
-    std::string small(word.substr(0, 10));
-    std::transform(small.begin(), small.end(), small.begin(), small_letter);
-    for (std::size_t month = 0; month < month_names.size(); ++month) {
-        if (small == month_names[month] || small == month_names[month].substr(0, 3) ||
-            (small == "sept" && month == 8)) {
-            return static_cast<std::int64_t>(month) + 1;
-        }
-    }
-    return 0;
-}
 
 TOTOGRAPH_INLINE bool is_weekday(std::string_view word) {
     std::string small(word.substr(0, 10));
@@ -60,16 +49,30 @@ TOTOGRAPH_INLINE bool NamedDateReader::take_separator() {
     if (rest_.starts_with(", ") || rest_.starts_with(". ")) {
         date_.pattern += rest_.substr(0, 2);
         take(2);
+        take_particle();
         return true;
     }
     if (!rest_.empty() && std::string_view("-/ .").find(rest_.front()) != std::string_view::npos) {
+        const bool is_blank = rest_.front() == ' ';
         date_.pattern += rest_.front();
         take(1);
+        if (is_blank) {
+            take_particle();
+        }
         return true;
     }
     const char last = date_.pattern.back();
     const bool was_number = last == 'd' || last == 'D' || last == 'Y' || last == 'q';
     return !rest_.empty() && (was_number ? is_letter(rest_.front()) : is_digit(rest_.front()));
+}
+
+TOTOGRAPH_INLINE void NamedDateReader::take_particle() {
+    constexpr std::string_view particle = "de";
+    if (rest_.size() > 2 && rest_[2] == ' ' && small_letter(rest_[0]) == particle[0] &&
+        small_letter(rest_[1]) == particle[1]) {
+        date_.pattern += rest_[1] == particle[1] ? "f" : "^f";
+        take(3);
+    }
 }
 
 TOTOGRAPH_INLINE bool NamedDateReader::take_number(int part) {
@@ -92,7 +95,17 @@ TOTOGRAPH_INLINE bool NamedDateReader::take_number(int part) {
         return false;
     }
     take(digits);
+    if (date_.pattern.back() == 'd' && value == 1 && take_ordinal()) {
+        date_.pattern.back() = 'e';
+    }
     return true;
+}
+
+TOTOGRAPH_INLINE bool NamedDateReader::take_ordinal() {
+    const std::string_view ending = word();
+    const bool is_ordinal = ending == "er" || ending == "ER";
+    take(is_ordinal ? ending.size() : 0);
+    return is_ordinal;
 }
 
 TOTOGRAPH_INLINE bool NamedDateReader::take_quarter() {
@@ -110,13 +123,22 @@ TOTOGRAPH_INLINE bool NamedDateReader::take_quarter() {
 }
 
 TOTOGRAPH_INLINE std::string_view NamedDateReader::word() const {
-    const auto end = std::find_if_not(rest_.begin(), rest_.end(), is_letter);
-    return rest_.substr(0, static_cast<std::size_t>(end - rest_.begin()));
+    std::size_t end = 0;
+    while (end < rest_.size()) {
+        const bool is_accent = rest_[end] == accented && end + 1 < rest_.size();
+        if (!is_accent && !is_letter(rest_[end])) {
+            break;
+        }
+        end += is_accent ? 2 : 1;
+    }
+    return rest_.substr(0, end);
 }
 
 TOTOGRAPH_INLINE void NamedDateReader::add_name(std::string_view name, char kind) {
     const bool is_small = name[0] == small_letter(name[0]);
-    const bool is_large = name[1] != small_letter(name[1]);
+    // The second byte of a large letter from À on is less than 0xA0.
+    const bool is_large =
+        name[1] == accented ? static_cast<unsigned char>(name[2]) < 0xA0 : name[1] != small_letter(name[1]);
     date_.pattern += is_small ? "_" : is_large ? "^" : "";
     date_.pattern += kind;
 }
@@ -134,14 +156,24 @@ TOTOGRAPH_INLINE void NamedDateReader::take_weekday() {
 
 TOTOGRAPH_INLINE bool NamedDateReader::take_month() {
     const std::string_view name = word();
-    const std::int64_t month = date_.month > 0 ? 0 : month_of_name(name);
-    if (month == 0) {
+    const MonthName found = date_.month > 0 ? MonthName{} : find_month_name(name);
+    if (found.month == 0) {
         return false;
     }
-    date_.month = month;
-    add_name(name, name.size() == 3 || (month == 9 && name.size() == 4) ? 'b' : 'B');
+    date_.month = found.month;
+    date_.month_spellings = found.spellings;
+    add_name(name, 'b');
     take(name.size());
+    take_point(found);
     return true;
+}
+
+TOTOGRAPH_INLINE void NamedDateReader::take_point(const MonthName& month) {
+    const char next = rest_.size() > 1 ? rest_[1] : ' ';
+    if (rest_.starts_with('.') && next != '.' && !is_digit(next) && is_short_name(month)) {
+        date_.pattern += 'p';
+        take(1);
+    }
 }
 
 }  // namespace detail
@@ -159,48 +191,71 @@ TOTOGRAPH_INLINE std::optional<NamedDate> take_named_date(std::string_view& text
 }
 
 TOTOGRAPH_INLINE void join_pattern(std::string& later, std::string_view earlier) {
-    if (later == earlier || later.size() != earlier.size()) {
+    if (later == earlier) {
         return;
     }
     std::string joined = later;
-    for (std::size_t i = 0; i < later.size(); ++i) {
-        const bool is_day = (earlier[i] == 'd' && later[i] == 'D') || (earlier[i] == 'D' && later[i] == 'd');
-        const bool is_month = (earlier[i] == 'b' && later[i] == 'B') || (earlier[i] == 'B' && later[i] == 'b');
-        if (!is_day && !is_month && earlier[i] != later[i]) {
+    std::string before(earlier);
+    // A whole name among short ones has no point.
+    const auto add_point = [](std::string& without, std::string_view with) {
+        if (const std::size_t point = with.find('p'); point != with.npos && without.size() + 1 == with.size()) {
+            without.insert(point, "p");
+        }
+    };
+    add_point(joined, before);
+    add_point(before, joined);
+    if (joined.size() != before.size()) {
+        return;
+    }
+    for (std::size_t i = 0; i < joined.size(); ++i) {
+        const auto are_both = [&](std::string_view kinds) {
+            return kinds.find(joined[i]) != kinds.npos && kinds.find(before[i]) != kinds.npos;
+        };
+        const bool is_day = are_both("dDe");
+        const bool is_point = are_both("p.");
+        if (joined[i] == before[i]) {
+            continue;
+        }
+        if (!is_day && !is_point) {
             return;
         }
-        joined[i] = is_day ? 'd' : is_month ? 'B' : later[i];
+        joined[i] = is_point ? '.' : joined[i] == 'e' || before[i] == 'e' ? 'e' : 'd';
     }
     later = std::move(joined);
 }
 
-TOTOGRAPH_INLINE std::string named_date_text(const std::chrono::year_month_day& date, std::string_view pattern) {
+TOTOGRAPH_INLINE std::string named_date_text(const std::chrono::year_month_day& date, std::string_view pattern,
+                                             MonthSpellingSet spellings) {
     const auto two_digits = [](unsigned value) {
         return std::string{static_cast<char>('0' + value / 10 % 10), static_cast<char>('0' + value % 10)};
     };
     const auto month = static_cast<unsigned>(date.month());
+    const MonthSpelling& spelling = detail::first_spelling(spellings);
     const auto day = static_cast<unsigned>(date.day());
     const int year = static_cast<int>(date.year());
     const std::string_view weekday = detail::weekday_names[std::chrono::weekday(date).c_encoding()];
     std::string text;
     char letters = '\0';
-    const auto add_name = [&](std::string name) {
-        name[0] = letters == '_' ? name[0] : static_cast<char>(name[0] - 'a' + 'A');
-        if (letters == '^') {
-            std::transform(name.begin() + 1, name.end(), name.begin() + 1,
-                           [](char letter) { return static_cast<char>(letter - 'a' + 'A'); });
-        }
-        text += name;
+    const auto add_name = [&](std::string_view name) {
+        const std::size_t large = letters == '_' ? 0 : letters == '^' ? name.size() : 1;
+        text += detail::in_capitals(name.substr(0, large));
+        text += name.substr(large);
         letters = '\0';
     };
     for (const char part : pattern) {
         switch (part) {
             case 'd': text += std::to_string(day); break;
             case 'D': text += two_digits(day); break;
-            case 'a': add_name(std::string(weekday.substr(0, 3))); break;
-            case 'A': add_name(std::string(weekday)); break;
-            case 'b': add_name(std::string(detail::month_names[month - 1].substr(0, 3))); break;
-            case 'B': add_name(std::string(detail::month_names[month - 1])); break;
+            case 'e': text += day == 1 ? "1er" : std::to_string(day); break;
+            case 'a': add_name(weekday.substr(0, 3)); break;
+            case 'A': add_name(weekday); break;
+            case 'b': add_name(spelling.names[month - 1]); break;
+            case 'p': text += detail::is_whole_name(spelling, month - 1) ? "" : "."; break;
+            case 'f':
+                letters = letters == '^' ? '^' : '_';
+                add_name("de");
+                text += ' ';
+                break;
             case 'q': text += std::to_string((month + 2) / 3); break;
             case 'y': text += two_digits(static_cast<unsigned>(year % 100)); break;
             case 'Y': text += std::to_string(year); break;

@@ -15,6 +15,7 @@
 #include <utility>
 
 #include <totograph/core/inline.hpp>
+#include <totograph/io/time/month_names.hpp>
 #include <totograph/io/time/named_date.hpp>
 
 namespace totograph::io {
@@ -217,6 +218,7 @@ TOTOGRAPH_INLINE std::optional<Timestamp> parse_timestamp(std::string_view text,
     TimestampStyle& style = stamp.style;
     if (const std::optional<NamedDate> named = take_named_date(text)) {
         style.pattern = named->pattern;
+        style.month_spellings = named->month_spellings;
         style.has_day = named->has_day;
         return detail::read_behind_date(detail::day_of(named->year, named->month, named->day), text, std::move(stamp));
     }
@@ -239,11 +241,14 @@ TOTOGRAPH_INLINE std::optional<Timestamp> parse_timestamp(std::string_view text,
 TOTOGRAPH_INLINE void join_style(TimestampStyle& later, const TimestampStyle& earlier) {
     later.has_two_digits = later.has_two_digits && earlier.has_two_digits;
     join_pattern(later.pattern, earlier.pattern);
+    later.month_spellings = join_spellings(later.month_spellings, earlier.month_spellings);
     const bool is_alike = later.has_day && later.pattern.empty() == earlier.pattern.empty();
     if (earlier.has_time && !later.has_time && is_alike) {
         const bool has_two_digits = later.has_two_digits;
+        const MonthSpellingSet spellings = later.month_spellings;
         std::string pattern = std::move(later.pattern);
         later = earlier;
+        later.month_spellings = spellings;
         later.has_two_digits = has_two_digits;
         later.pattern = std::move(pattern);
     }
@@ -301,7 +306,7 @@ TOTOGRAPH_INLINE std::string time_of_day_text(std::int64_t nanosecond_of_day, co
 
 TOTOGRAPH_INLINE std::string date_text(const std::chrono::year_month_day& date, const TimestampStyle& style) {
     if (!style.pattern.empty()) {
-        return named_date_text(date, style.pattern);
+        return named_date_text(date, style.pattern, style.month_spellings);
     }
     const auto part = [&](unsigned value) { return style.has_two_digits ? two_digits(value) : std::to_string(value); };
     std::array<char, 16> year{};

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace totograph::io {
+
+/// How a language spells the twelve months: all of them whole, or the short ones of some habit.
+struct MonthSpelling {
+    std::string_view language;
+    bool is_whole = false;
+    std::array<std::string_view, 12> names{};  ///< In UTF-8 and small letters, without points.
+};
+
+/// A set of rows of `month_spellings`, a bit for each: those that the names of a column all belong to.
+using MonthSpellingSet = std::uint32_t;
+
+// clang-format off
+/// All names that are read. Of several rows that fit a column the first one is written. No name stands for two months:
+/// "jui", which could be June or July in French, is in no row.
+inline constexpr std::array<MonthSpelling, 27> month_spellings = {{
+    {"English", false, {"jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"}},
+    {"English", true,
+     {"january", "february", "march", "april", "may", "june",
+      "july", "august", "september", "october", "november", "december"}},
+    {"English", false, {"jan", "feb", "march", "april", "may", "june", "july", "aug", "sept", "oct", "nov", "dec"}},
+    {"English", false, {"jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sept", "oct", "nov", "dec"}},
+    {"German", true,
+     {"januar", "februar", "märz", "april", "mai", "juni",
+      "juli", "august", "september", "oktober", "november", "dezember"}},
+    {"German", true,
+     {"januar", "februar", "maerz", "april", "mai", "juni",
+      "juli", "august", "september", "oktober", "november", "dezember"}},
+    {"German", true,
+     {"jänner", "februar", "märz", "april", "mai", "juni",
+      "juli", "august", "september", "oktober", "november", "dezember"}},
+    {"German", false, {"jan", "feb", "mär", "apr", "mai", "jun", "jul", "aug", "sep", "okt", "nov", "dez"}},
+    {"German", false, {"jan", "feb", "märz", "apr", "mai", "juni", "juli", "aug", "sept", "okt", "nov", "dez"}},
+    {"German", false, {"jan", "feb", "mrz", "apr", "mai", "jun", "jul", "aug", "sep", "okt", "nov", "dez"}},
+    {"German", false, {"jän", "feb", "mär", "apr", "mai", "jun", "jul", "aug", "sep", "okt", "nov", "dez"}},
+    {"French", true,
+     {"janvier", "février", "mars", "avril", "mai", "juin",
+      "juillet", "août", "septembre", "octobre", "novembre", "décembre"}},
+    {"French", true,
+     {"janvier", "fevrier", "mars", "avril", "mai", "juin",
+      "juillet", "aout", "septembre", "octobre", "novembre", "decembre"}},
+    {"French", false, {"janv", "févr", "mars", "avr", "mai", "juin", "juil", "août", "sept", "oct", "nov", "déc"}},
+    {"French", false, {"janv", "fevr", "mars", "avr", "mai", "juin", "juil", "aout", "sept", "oct", "nov", "dec"}},
+    {"French", false, {"jan", "fév", "mar", "avr", "mai", "jun", "jul", "aoû", "sep", "oct", "nov", "déc"}},
+    {"Spanish", true,
+     {"enero", "febrero", "marzo", "abril", "mayo", "junio",
+      "julio", "agosto", "septiembre", "octubre", "noviembre", "diciembre"}},
+    {"Spanish", true,
+     {"enero", "febrero", "marzo", "abril", "mayo", "junio",
+      "julio", "agosto", "setiembre", "octubre", "noviembre", "diciembre"}},
+    {"Spanish", false, {"ene", "feb", "mar", "abr", "may", "jun", "jul", "ago", "sep", "oct", "nov", "dic"}},
+    {"Spanish", false, {"ene", "feb", "mar", "abr", "may", "jun", "jul", "ago", "sept", "oct", "nov", "dic"}},
+    {"Italian", true,
+     {"gennaio", "febbraio", "marzo", "aprile", "maggio", "giugno",
+      "luglio", "agosto", "settembre", "ottobre", "novembre", "dicembre"}},
+    {"Italian", false, {"gen", "feb", "mar", "apr", "mag", "giu", "lug", "ago", "set", "ott", "nov", "dic"}},
+    {"Portuguese", true,
+     {"janeiro", "fevereiro", "março", "abril", "maio", "junho",
+      "julho", "agosto", "setembro", "outubro", "novembro", "dezembro"}},
+    {"Portuguese", true,
+     {"janeiro", "fevereiro", "marco", "abril", "maio", "junho",
+      "julho", "agosto", "setembro", "outubro", "novembro", "dezembro"}},
+    {"Portuguese", false, {"jan", "fev", "mar", "abr", "mai", "jun", "jul", "ago", "set", "out", "nov", "dez"}},
+    {"Dutch", true,
+     {"januari", "februari", "maart", "april", "mei", "juni",
+      "juli", "augustus", "september", "oktober", "november", "december"}},
+    {"Dutch", false, {"jan", "feb", "mrt", "apr", "mei", "jun", "jul", "aug", "sep", "okt", "nov", "dec"}},
+}};
+// clang-format on
+
+/// What the name of a month says.
+struct MonthName {
+    std::int64_t month = 0;  ///< From 1; 0 for another word.
+    MonthSpellingSet spellings = 0;
+};
+
+/// Reads the name of a month in UTF-8, in large or small letters, without a point.
+MonthName find_month_name(std::string_view word);
+
+/// The spellings that a column has, from those of its later names and of its earlier ones: what both have in common, or
+/// else those of the later ones in a language of the earlier ones, or else those of the later ones. "Mai" may be
+/// German, French or Portuguese; behind "Feb" it is German.
+MonthSpellingSet join_spellings(MonthSpellingSet later, MonthSpellingSet earlier);
+
+namespace detail {
+
+/// The first byte, in UTF-8, of the letters beyond ASCII that names of months have; the second one tells their case in
+/// the bit that tells it in ASCII.
+inline constexpr char accented = '\xC3';
+
+/// The month that a name says, with or without a point behind it, from 1; 0 for another word.
+std::int64_t month_of_name(std::string_view word);
+
+/// Whether a language has no longer name for a month than that of a spelling: "mai" is as long as it gets in French.
+bool is_whole_name(const MonthSpelling& spelling, std::size_t month);
+
+/// Whether a name is a short one in all of its spellings, so that a point behind it belongs to it.
+bool is_short_name(const MonthName& name);
+
+/// A set, and all other spellings of its languages.
+MonthSpellingSet with_its_languages(MonthSpellingSet set);
+
+/// The row of `month_spellings` that is written for a set; short English for an empty one.
+const MonthSpelling& first_spelling(MonthSpellingSet set);
+
+/// A name of `month_spellings` in large letters.
+std::string in_capitals(std::string_view name);
+
+}  // namespace detail
+}  // namespace totograph::io
+
+#if !defined(TOTOGRAPH_SEPARATE_COMPILATION) && !defined(__CUDA_ARCH__)
+#include <totograph/io/time/impl/month_names.hpp>
+#endif
