@@ -14,10 +14,12 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_L
         "$<$<COMPILE_LANGUAGE:CXX>:-Wno-uninitialized;-Wno-maybe-uninitialized>")
 endif()
 # GCC collects garbage when its memory has grown by that many percent. By default it does so at every doubling, which
-# takes a tenth of the time where it computes constants. Programs of many tests take another tenth, and 2.5 GB.
-set(late "$<BOOL:$<TARGET_PROPERTY:TOTOGRAPH_COLLECTS_LATE>>")
+# takes a tenth of the time where it computes constants. Behind the first collection it looks for free pages one by one,
+# which takes up to a fifth in programs of many tests and in the library: they have none, and take up to 2.6 GB.
+set(never "$<BOOL:$<TARGET_PROPERTY:TOTOGRAPH_NEVER_COLLECTS>>")
 target_compile_options(totograph_flags INTERFACE
-    "$<$<COMPILE_LANG_AND_ID:CXX,GNU>:--param=ggc-min-expand=$<IF:${late},500,200>>")
+    "$<$<COMPILE_LANG_AND_ID:CXX,GNU>:--param=ggc-min-expand=$<IF:${never},2000,200>>")
+set_target_properties(totograph_compiled PROPERTIES TOTOGRAPH_NEVER_COLLECTS ON)
 # Tests are compiled without optimization on purpose.
 target_compile_definitions(totograph_flags INTERFACE TOTOGRAPH_NO_OPTIMIZE_WARNING)
 if(TOTOGRAPH_WERROR)
