@@ -7,14 +7,6 @@ include("${CMAKE_CURRENT_LIST_DIR}/compiler_command.cmake")
 include("${CMAKE_CURRENT_LIST_DIR}/nvcc_command.cmake")
 totograph_nvcc_command()
 
-# Nobody runs the kernels of snippets: where nvcc can, it generates them with few optimizations. Of a program, whose code
-# is assembled, too, the assembler would take longer by as much.
-set(fast "")
-execute_process(COMMAND "${NVCC}" --help OUTPUT_VARIABLE text ERROR_QUIET)
-if(text MATCHES "--Ofast-compile")
-    set(fast --Ofast-compile=max)
-endif()
-
 # The CUDA snippets of the documents: fences ```cuda.
 file(GLOB documents "${SOURCE}/README.md" "${SOURCE}/docs/*.md")
 set(count 0)
@@ -27,8 +19,8 @@ foreach(document IN LISTS documents)
         string(REGEX REPLACE "^<!-- compile with nvcc -->\n```cuda\n" "" snippet "${snippet}")
         file(WRITE "${SCRATCH}/snippet.cu" "${snippet}")
         # Definitions that are compiled separately are left out, as `snippets` does.
-        execute_process(COMMAND ${nvcc} ${fast} -DTOTOGRAPH_SEPARATE_COMPILATION
-                -DTOTOGRAPH_SEPARATE_CUDA_COMPILATION -arch=sm_90 --ptx "${SCRATCH}/snippet.cu"
+        execute_process(COMMAND ${nvcc_syntax} -DTOTOGRAPH_SEPARATE_COMPILATION
+                -DTOTOGRAPH_SEPARATE_CUDA_COMPILATION -arch=sm_90 "${SCRATCH}/snippet.cu"
                 -o "${SCRATCH}/snippet.ptx"
             RESULT_VARIABLE result OUTPUT_VARIABLE text ERROR_VARIABLE text)
         if(NOT result EQUAL 0)

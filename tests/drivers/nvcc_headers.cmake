@@ -19,8 +19,8 @@ foreach(chain IN LISTS chains)
     file(WRITE "${SCRATCH}/alone.cu" "${text}")
     # The device's half of the compiler reads all of the code, the host's too. But for definitions that are compiled
     # separately: they take half the time, and `nvcc/forecasters` compiles all of them.
-    execute_process(COMMAND ${nvcc} -DTOTOGRAPH_SEPARATE_COMPILATION -DTOTOGRAPH_SEPARATE_CUDA_COMPILATION
-            -arch=compute_90a --ptx "${SCRATCH}/alone.cu"
+    execute_process(COMMAND ${nvcc_syntax} -DTOTOGRAPH_SEPARATE_COMPILATION -DTOTOGRAPH_SEPARATE_CUDA_COMPILATION
+            -arch=compute_90a "${SCRATCH}/alone.cu"
             -o "${SCRATCH}/alone.ptx"
         RESULT_VARIABLE result OUTPUT_VARIABLE text ERROR_VARIABLE text)
     if(NOT result EQUAL 0)
@@ -37,8 +37,8 @@ endif()
 list(TRANSFORM bench_headers REPLACE "(.+)" "#include \"\\1\"\n" OUTPUT_VARIABLE text)
 string(REPLACE ";" "" text "${text}")
 file(WRITE "${SCRATCH}/bench.cu" "${text}")
-execute_process(COMMAND ${nvcc} -DTOTOGRAPH_SEPARATE_COMPILATION -DTOTOGRAPH_SEPARATE_CUDA_COMPILATION
-        -arch=compute_90a --ptx "${SCRATCH}/bench.cu" -o "${SCRATCH}/bench.ptx"
+execute_process(COMMAND ${nvcc_syntax} -DTOTOGRAPH_SEPARATE_COMPILATION -DTOTOGRAPH_SEPARATE_CUDA_COMPILATION
+        -arch=compute_90a "${SCRATCH}/bench.cu" -o "${SCRATCH}/bench.ptx"
     RESULT_VARIABLE result OUTPUT_VARIABLE text ERROR_VARIABLE text)
 if(NOT result EQUAL 0)
     message("${text}")
