@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cstddef>
+#include <cstdint>
+#include <filesystem>
 #include <initializer_list>
 #include <string>
 #include <string_view>
@@ -11,6 +13,7 @@
 #include <totograph/core/error.hpp>
 #include <totograph/core/shape.hpp>
 #include <totograph/exec/weights.hpp>
+#include <totograph/forecast/weights/checkpoint_rules.hpp>
 #include <totograph/forecast/weights/model_weights.hpp>
 #include <totograph/forecast/weights/name_prefix.hpp>
 #include <totograph/graph/recorder.hpp>
@@ -39,6 +42,20 @@ struct Decode {
     static constexpr void record(Recorder& r) {
         const Tensor x = r.state("x", {3, 2});
         r.store(x, linear(x, r.weight("head", {2, 2})) + r.weight("table", {3, 2}));
+    }
+};
+
+struct Table {
+    static constexpr void record(Recorder& r) {
+        const Tensor x = r.state("x", {3, 2});
+        r.store(x, x + r.weight("table", {3, 2}));
+    }
+};
+/// Two tensors, one with a name that is the other's in what wraps a model.
+struct TwoHeads {
+    static constexpr void record(Recorder& r) {
+        const Tensor x = r.state("x", {2, 2});
+        r.store(x, x + r.weight("head", {2, 2}) + r.weight("module.head", {2, 2}));
     }
 };
 
@@ -160,14 +177,27 @@ TEST_CASE("what wraps a model in training may be in the names") {
     };
     refuses(ErrorCode::unexpected_tensor, {"'module.head'"},
             write(folder, {{"table", {3, 2}}, {"head", {2, 2}}, {"module.head", {2, 2}}}));
-    refuses(ErrorCode::missing_tensor,
-            {"lacks the tensor 'head'", "2 are there that the model does not read: 'module.head'"},
-            write(folder, {{"table", {3, 2}}, {"module.head", {2, 2}}, {"_orig_mod.head", {2, 2}}}));
+    refuses(
+        ErrorCode::missing_tensor,
+        {"lacks the tensor 'head' by this name, and has it twice, as 'module.head' and '_orig_mod.head'; leave out"},
+        write(folder, {{"table", {3, 2}}, {"module.head", {2, 2}}, {"_orig_mod.head", {2, 2}}}));
     refuses(ErrorCode::tensor_mismatch, {"'module.head' should have shape [2, 2], found [2, 3]"},
             write(folder, {{"table", {3, 2}}, {"module.head", {2, 3}}}));
     CHECK_NOTHROW((void)load_weights<Decode>(
         write(folder, {{"module.table", {3, 2}}, {"module.head", {2, 2}}, {"module.more", {1}}}),
         {.is_ignored = [](std::string_view name) { return name == "more"; }}));
+    // A model and its average, each of them whole.
+    refuses(ErrorCode::missing_tensor,
+            {"'table' by this name, and has it twice, as 'module.table' and '_orig_mod.table'"},
+            write(folder, {{"module.table", {3, 2}},
+                           {"module.head", {2, 2}},
+                           {"_orig_mod.table", {3, 2}},
+                           {"_orig_mod.head", {2, 2}}}));
+    // torch counts what it averaged.
+    CHECK_NOTHROW((void)load_weights<Decode>(
+        write(folder, {{"n_averaged", {}}, {"module.table", {3, 2}}, {"module.head", {2, 2}}})));
+    refuses(ErrorCode::unexpected_tensor, {"'n_averaged'"},
+            write(folder, {{"n_averaged", {}}, {"table", {3, 2}}, {"head", {2, 2}}}));
 
     using forecast_detail::unwrapped_name;
     CHECK(unwrapped_name("model._orig_mod.a.b") == "model.a.b");
@@ -176,6 +206,84 @@ TEST_CASE("what wraps a model in training may be in the names") {
     CHECK(unwrapped_name("submodule.a") == "submodule.a");
     CHECK(unwrapped_name("a..b.") == "a..b.");
     CHECK(unwrapped_name("").empty());
+}
+
+TEST_CASE("a tensor under two names, of which one is wrapped, is compared or refused") {
+    const test::ScratchFolder folder;
+    const CheckpointRules tied{
+        .other_name = [](std::string name) { return name == "head" ? std::string("embed") : name; },
+        .is_ignored = [](std::string_view name) { return name == "embed"; }};
+    using Names = std::vector<std::string>;
+    const auto file = [&](const Names& names) {
+        std::vector<std::pair<std::string, std::vector<Index>>> tensors{{"table", {3, 2}}};
+        for (const std::string& name : names) {
+            tensors.push_back({name, {2, 2}});
+        }
+        return write(folder, tensors);
+    };
+    for (const Names& names : {Names{"head", "module.embed", "_orig_mod.embed"}, Names{"embed", "module.embed"}}) {
+        CAPTURE(names.size());
+        check_error(ErrorCode::unexpected_tensor, {"a tensor 'module.embed' that this architecture does not have"},
+                    [&] { (void)load_weights<Decode>(file(names), tied); });
+    }
+    check_error(ErrorCode::tensor_mismatch, {"'head' and 'module.embed' are one tensor under two names"}, [&] {
+        (void)load_weights<Decode>(file({"head", "module.embed"}), tied);
+    });
+    check_error(ErrorCode::missing_tensor, {"'head' by this name, and has it twice, as 'module.embed'"}, [&] {
+        (void)load_weights<Decode>(file({"module.embed", "_orig_mod.embed"}), tied);
+    });
+    CHECK_NOTHROW((void)load_weights<Decode>(file({"module.embed"}), tied));
+    // The same numbers under both names that the model has do not make up for a third one.
+    const std::vector<float> six(6);
+    const std::vector<float> ones(4, 1.F);
+    const std::vector<float> nines(4, 9.F);
+    const std::string path = (folder.path() / "model.safetensors").string();
+    std::vector<io::TensorToWrite> tensors{{.name = "table", .shape = {3, 2}, .values = six},
+                                           {.name = "head", .shape = {2, 2}, .values = ones},
+                                           {.name = "embed", .shape = {2, 2}, .values = ones},
+                                           {.name = "module.embed", .shape = {2, 2}, .values = nines}};
+    io::write_safetensors(path, tensors);
+    check_error(ErrorCode::unexpected_tensor, {"a tensor 'module.embed' that this architecture does not have"},
+                [&] { (void)load_weights<Decode>(path, tied); });
+    tensors.pop_back();
+    io::write_safetensors(path, tensors);
+    CHECK_NOTHROW((void)load_weights<Decode>(path, tied));
+}
+
+TEST_CASE("no tensor stands for two that a model wants") {
+    const test::ScratchFolder folder;
+    check_error(ErrorCode::missing_tensor, {"lacks the tensor 'head'"}, [&] {
+        (void)load_weights<TwoHeads>(write(folder, {{"module.head", {2, 2}}}));
+    });
+    CHECK_NOTHROW((void)load_weights<TwoHeads>(write(folder, {{"head", {2, 2}}, {"module.head", {2, 2}}})));
+    // Nor does the other name of one stand for another.
+    const CheckpointRules rules{
+        .other_name = [](std::string name) { return name == "module.head" ? std::string("module.head.0") : name; }};
+    check_error(ErrorCode::missing_tensor, {"lacks the tensor 'head'"}, [&] {
+        (void)load_weights<TwoHeads>(write(folder, {{"module.head.0", {2, 2}}}), rules);
+    });
+}
+
+TEST_CASE("numbers of eight bits are told as such, whatever shape they were packed in") {
+    const test::ScratchFolder folder;
+    const auto file = [&](const std::string& dtype, const std::string& shape, std::size_t bytes) {
+        const std::string header = R"({"table":{"dtype":")" + dtype + R"(","shape":)" + shape +
+                                   R"(,"data_offsets":[0,)" + std::to_string(bytes) + "]}}";
+        std::string content(sizeof(std::uint64_t), '\0');
+        content[0] = static_cast<char>(header.size());
+        return folder.file("model.safetensors", content + header + std::string(bytes, '\0')).string();
+    };
+    const auto refuses = [&](const std::string& path, std::string_view what) {
+        check_error(ErrorCode::tensor_mismatch, {what}, [&] { (void)load_weights<Table>(path); });
+    };
+    const std::string_view quantized = "use the checkpoint as it was before it was quantized";
+    refuses(file("U8", "[3, 1]", 3), quantized);
+    refuses(file("I8", "[3, 2]", 6), quantized);
+    refuses(file("F8_E4M3", "[6]", 6), quantized);
+    refuses(file("F4", "[6]", 3), quantized);
+    refuses(file("BOOL", "[6]", 6), "convert the checkpoint to one of these");
+    refuses(file("I64", "[6]", 48), "convert the checkpoint to one of these");
+    refuses(file("F32", "[6]", 24), "should have shape [3, 2], found [6]");
 }
 
 TEST_CASE("an adapter is told from a model") {
@@ -192,6 +300,18 @@ TEST_CASE("an adapter is told from a model") {
                     (void)load_weights<Decode>(
                         write(folder, {{"table", {3, 2}}, {"head", {2, 2}}, {"more", {1}}, {"head.lora_A", {1, 2}}}));
                 });
+    // Of several files, the one is named that holds a part of it.
+    std::filesystem::rename(write(folder, {{"table", {3, 2}}, {"more", {1}}}), folder.path() / "one.safetensors");
+    std::filesystem::rename(write(folder, {{"head", {2, 2}}, {"head.lora_A", {1, 2}}}),
+                            folder.path() / "two.safetensors");
+    const std::string index =
+        folder
+            .file("model.safetensors.index.json",
+                  R"({"weight_map": {"table": "one.safetensors", "more": "one.safetensors", "head": "two.safetensors",)"
+                  R"("head.lora_A": "two.safetensors"}})")
+            .string();
+    check_error(ErrorCode::unexpected_tensor, {"two.safetensors', 'head.lora_A' is a part of an adapter"},
+                [&] { (void)load_weights<Decode>(index); });
 }
 
 TEST_CASE("a tensor that programs read as two shapes is an error of theirs, not of the checkpoint") {

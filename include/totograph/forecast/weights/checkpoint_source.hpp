@@ -75,8 +75,8 @@ private:
         return io::in_quotes(path.string(), io::longest_quote);
     }
 
-    /// Finds `unwrapped_`.
-    void unwrap_names();
+    /// Fills `unwrapped_`. A tensor that is wanted under the name it has in the file stands for no other one.
+    void unwrap_names(const std::vector<NamedShape>& wanted);
 
     /// Whether a file holds a tensor of just this name, or else one that has it inside of what wraps a model.
     [[nodiscard]] std::optional<Place> find_spelled(const std::string& name) const;
@@ -88,6 +88,12 @@ private:
 
     /// Tensors of the files that are neither among `known` nor ignored.
     [[nodiscard]] std::vector<Place> unknown_beside(const std::set<const io::TensorInfo*>& known) const;
+
+    /// Whether a tensor may be there that nobody reads: by its name; by its name without what wraps a model, where it
+    /// is the only one that this name can mean; or as the counter that torch keeps beside the average of a model.
+    [[nodiscard]] bool is_ignored(const Place& place) const;
+
+    static std::vector<Place>::const_iterator first_of_adapter(const std::vector<Place>& places);
 
     /// @param others   that are missing as well
     /// @param unknown  that the files hold instead
@@ -107,7 +113,7 @@ private:
     CheckpointRules rules_;
     std::vector<std::size_t> parts_;
     std::vector<File> files_;
-    std::map<std::string, std::vector<Place>> unwrapped_;  // wrapped tensors by their names without it
+    std::map<std::string, std::vector<Place>> unwrapped_;  // wrapped tensors by what `unwrapped_name` makes of theirs
 };
 
 }  // namespace totograph

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstddef>
 #include <filesystem>
+#include <functional>
 #include <iterator>
 #include <map>
 #include <memory>
@@ -28,6 +29,7 @@
 #include <totograph/forecast/weights/name_prefix.hpp>
 #include <totograph/io/checkpoint/checkpoint_files.hpp>
 #include <totograph/io/checkpoint/safetensors.hpp>
+#include <totograph/io/checkpoint/safetensors_header.hpp>
 #include <totograph/io/file_identity.hpp>
 #include <totograph/io/text.hpp>
 
@@ -43,7 +45,7 @@ TOTOGRAPH_INLINE CheckpointSource::CheckpointSource(const io::CheckpointFiles& f
     if (!files.index.empty()) {
         check_index(files);
     }
-    unwrap_names();
+    unwrap_names(wanted);
     std::set<const io::TensorInfo*> known;
     std::vector<std::string> missing;
     for (const NamedShape& tensor : wanted) {
@@ -59,8 +61,8 @@ TOTOGRAPH_INLINE CheckpointSource::CheckpointSource(const io::CheckpointFiles& f
     }
     for (const NamedShape& tensor : wanted) {
         const Place place = find(tensor.name);
-        check_shape(place, tensor.shape);
         check_dtype(place);
+        check_shape(place, tensor.shape);
         check_other_name(place, tensor);
     }
     if (!unknown.empty()) {
@@ -78,8 +80,8 @@ TOTOGRAPH_INLINE void CheckpointSource::read(const std::string& name, const Shap
 TOTOGRAPH_INLINE std::unique_ptr<const TensorReader> CheckpointSource::reader(const std::string& name,
                                                                               const Shape& shape) const {
     const Place place = find(name);
-    check_shape(place, shape);
     check_dtype(place);
+    check_shape(place, shape);
     return std::make_unique<const Reader>(place.file, place.info);
 }
 
@@ -120,10 +122,18 @@ TOTOGRAPH_INLINE void CheckpointSource::check_index(const io::CheckpointFiles& f
     }
 }
 
-TOTOGRAPH_INLINE void CheckpointSource::unwrap_names() {
+TOTOGRAPH_INLINE void CheckpointSource::unwrap_names(const std::vector<NamedShape>& wanted) {
+    std::set<std::string, std::less<>> taken;
+    for (const NamedShape& tensor : wanted) {
+        taken.insert(tensor.name);
+        if (rules_.other_name != nullptr) {
+            taken.insert(rules_.other_name(tensor.name));
+        }
+    }
     for (const File& file : files_) {
         for (const io::TensorInfo& info : file.opened.tensors()) {
-            if (std::string name = forecast_detail::unwrapped_name(info.name); name != info.name) {
+            std::string name = forecast_detail::unwrapped_name(info.name);
+            if (name != info.name && !taken.contains(info.name)) {
                 unwrapped_[std::move(name)].push_back({file.opened, info});
             }
         }
@@ -159,15 +169,30 @@ TOTOGRAPH_INLINE std::vector<CheckpointSource::Place> CheckpointSource::unknown_
     std::vector<Place> unknown;
     for (const File& file : files_) {
         for (const io::TensorInfo& info : file.opened.tensors()) {
-            const bool is_ignored =
-                rules_.is_ignored != nullptr &&
-                (rules_.is_ignored(info.name) || rules_.is_ignored(forecast_detail::unwrapped_name(info.name)));
-            if (!known.contains(&info) && !is_ignored) {
+            if (!known.contains(&info) && !is_ignored({file.opened, info})) {
                 unknown.push_back({file.opened, info});
             }
         }
     }
     return unknown;
+}
+
+TOTOGRAPH_INLINE bool CheckpointSource::is_ignored(const Place& place) const {
+    const std::string& name = place.info.name;
+    if (rules_.is_ignored != nullptr && rules_.is_ignored(name)) {
+        return true;
+    }
+    if (name == "n_averaged") {
+        const std::span<const io::TensorInfo> beside = place.file.tensors();
+        return std::any_of(beside.begin(), beside.end(),
+                           [](const io::TensorInfo& one) { return one.name.starts_with("module."); });
+    }
+    if (rules_.is_ignored == nullptr) {
+        return false;
+    }
+    const std::string unwrapped = forecast_detail::unwrapped_name(name);
+    const std::optional<Place> meant = rules_.is_ignored(unwrapped) ? find_spelled(unwrapped) : std::nullopt;
+    return meant && &meant->info == &place.info;
 }
 
 namespace forecast_detail {
@@ -200,18 +225,24 @@ inline std::string prefix_sentence(const NamePrefix& prefix, std::size_t tensors
                      "names.";
 }
 
-/// What to do about the first name that is an adapter's, as the end of a sentence; nothing where there is none.
-inline std::string adapter_sentence(const std::vector<std::string>& names) {
-    const auto found = std::find_if(names.begin(), names.end(), [](const std::string& name) {
-        return name.find("lora_") != std::string::npos || name.starts_with("base_model.model.");
-    });
-    return found == names.end() ? std::string()
-                                : io::in_quotes(*found, io::longest_quote) +
-                                      " is a part of an adapter such as LoRA, which only changes the weights of a "
-                                      "model: merge it into its model (of peft, merge_and_unload) and save that.";
+inline bool is_of_adapter(std::string_view name) {
+    return name.find("lora_") != std::string_view::npos || name.starts_with("base_model.model.");
+}
+
+/// What to do about a tensor of an adapter, as the end of a sentence.
+inline std::string adapter_sentence(const std::string& name) {
+    return io::in_quotes(name, io::longest_quote) +
+           " is a part of an adapter such as LoRA, which only changes the weights of a model: merge it into its model "
+           "(of peft, merge_and_unload) and save that.";
 }
 
 }  // namespace forecast_detail
+
+TOTOGRAPH_INLINE std::vector<CheckpointSource::Place>::const_iterator CheckpointSource::first_of_adapter(
+    const std::vector<Place>& places) {
+    return std::find_if(places.begin(), places.end(),
+                        [](const Place& place) { return forecast_detail::is_of_adapter(place.info.name); });
+}
 
 TOTOGRAPH_INLINE void CheckpointSource::refuse_missing(const std::string& name, const std::vector<std::string>& others,
                                                        const std::vector<Place>& unknown) const {
@@ -233,6 +264,19 @@ TOTOGRAPH_INLINE void CheckpointSource::refuse_missing(const std::string& name, 
         (is_one ? first + " lacks"
                 : "The " + std::to_string(searched.size()) + " files from " + first + " to " + last + " lack") +
         " the tensor '" + name + "'";
+    for (const std::string& spelled : {name, rules_.other_name == nullptr ? name : rules_.other_name(name)}) {
+        const auto wrapped = unwrapped_.find(forecast_detail::unwrapped_name(spelled));
+        if (wrapped == unwrapped_.end() || wrapped->second.size() < 2) {
+            continue;
+        }
+        const std::vector<Place>& places = wrapped->second;
+        throw Error(ErrorCode::missing_tensor,
+                    lacks + " by this name, and has it " +
+                        (places.size() == 2 ? "twice" : std::to_string(places.size()) + " times") + ", as " +
+                        io::in_quotes(places.front().info.name, io::longest_quote) + " and " +
+                        io::in_quotes(places.back().info.name, io::longest_quote) +
+                        "; leave out the one that is not meant.");
+    }
     // Each part was saved by itself, perhaps with a prefix of its own.
     std::vector<std::string> missing{name};
     std::copy_if(others.begin(), others.end(), std::back_inserter(missing), [&](const std::string& other) {
@@ -241,8 +285,9 @@ TOTOGRAPH_INLINE void CheckpointSource::refuse_missing(const std::string& name, 
     if (const auto prefix = forecast_detail::name_prefix(missing, unread, rules_.other_name); prefix.is_there()) {
         throw Error(ErrorCode::missing_tensor, lacks + forecast_detail::prefix_sentence(prefix, missing.size()));
     }
-    if (const std::string adapter = forecast_detail::adapter_sentence(unread); !adapter.empty()) {
-        throw Error(ErrorCode::missing_tensor, lacks + ", and " + adapter);
+    if (const auto adapter = first_of_adapter(unknown); adapter != unknown.end()) {
+        throw Error(ErrorCode::missing_tensor,
+                    lacks + ", and " + forecast_detail::adapter_sentence(adapter->info.name));
     }
     throw Error(ErrorCode::missing_tensor,
                 lacks + "; check that " + (is_one ? "the file is a" : "the files are a") +
@@ -254,15 +299,14 @@ TOTOGRAPH_INLINE void CheckpointSource::refuse_missing(const std::string& name, 
 }
 
 TOTOGRAPH_INLINE void CheckpointSource::refuse_unknown(const std::vector<Place>& unknown) const {
+    if (const auto adapter = first_of_adapter(unknown); adapter != unknown.end()) {
+        throw Error(ErrorCode::unexpected_tensor, "In " + quoted(adapter->file.path()) + ", " +
+                                                      forecast_detail::adapter_sentence(adapter->info.name));
+    }
     const Place& place = unknown.front();
-    std::vector<std::string> names;
-    for (const Place& one : unknown) {
-        names.push_back(one.info.name);
-    }
-    if (const std::string adapter = forecast_detail::adapter_sentence(names); !adapter.empty()) {
-        throw Error(ErrorCode::unexpected_tensor, "In " + quoted(place.file.path()) + ", " + adapter);
-    }
-    const std::vector<std::string> others(names.begin() + 1, names.end());
+    std::vector<std::string> others;
+    std::transform(unknown.begin() + 1, unknown.end(), std::back_inserter(others),
+                   [](const Place& one) { return one.info.name; });
     const std::string_view advice = rules_.advice == nullptr ? std::string_view{} : rules_.advice(place.info.name);
     throw Error(ErrorCode::unexpected_tensor,
                 quoted(place.file.path()) + " holds a tensor " + io::in_quotes(place.info.name, io::longest_quote) +
@@ -279,8 +323,8 @@ TOTOGRAPH_INLINE void CheckpointSource::check_other_name(const Place& place, con
     if (!other || &other->info == &place.info) {
         return;
     }
-    check_shape(*other, tensor.shape);
     check_dtype(*other);
+    check_shape(*other, tensor.shape);
     const auto same = [](float one, float two) { return one == two || (std::isnan(one) && std::isnan(two)); };
     const auto size = static_cast<std::size_t>(tensor.shape.size());
     std::vector<float> values(std::min(size, std::size_t{1} << 16U));
@@ -316,9 +360,9 @@ TOTOGRAPH_INLINE void CheckpointSource::check_shape(const Place& place, const Sh
 TOTOGRAPH_INLINE void CheckpointSource::check_dtype(const Place& place) {
     if (!place.info.dtype || !io::converts_to_float(*place.info.dtype)) {
         // Integers and floats of eight bits and less stand for other numbers, by scales in tensors of their own.
-        constexpr std::string_view quantized[] = {"I8", "U8", "F8_", "F6_", "F4", "I4", "U4"};
-        const bool is_quantized = std::any_of(std::begin(quantized), std::end(quantized), [&](std::string_view type) {
-            return place.info.dtype_name.starts_with(type);
+        constexpr auto& types = io::detail::safetensors_types;
+        const bool is_quantized = std::any_of(types.begin(), types.end(), [&](const io::detail::SafetensorsType& type) {
+            return type.name == place.info.dtype_name && type.bits <= 8 && type.name != "BOOL";
         });
         throw Error(ErrorCode::tensor_mismatch,
                     quoted(place.file.path()) + ": tensor " + io::in_quotes(place.info.name, io::longest_quote) +
