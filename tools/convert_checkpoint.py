@@ -36,6 +36,7 @@ WEIGHTS, CONFIG = "model.safetensors", "config.json"
 PARTS = ("patch_embed.", "transformer.", "unembed.", "output_distribution.", "target_variate_label",
          "exogenous_variate_label")
 STATES = ("state_dict", "model_state_dict", "model", "module")  # Lightning's, and those of loops of one's own
+WRAPPERS = ("_orig_mod", "module", "_fsdp_wrapped_module", "_checkpoint_wrapped_module")  # as C++'s `unwrapped_name`
 SIGN = "model.patch_embed.projection.weight"  # what every Toto 1.0 has
 CONFIG_FIELDS = {  # what a configuration must say, and what it may
     "patch_size": True, "stride": True, "embed_dim": True, "num_layers": True, "num_heads": True,
@@ -162,8 +163,10 @@ def weights_of(content):
     if not isinstance(content, dict):
         raise Failure("it holds no state_dict")
     within = [content[name] for name in STATES if isinstance(content.get(name), dict)]
-    found = [tensors_of(state) for state in [*within, content]]
-    tensors, others = next((one for one in found if SIGN in one[0]), found[0])
+    for state in [*within, content]:
+        tensors, others = tensors_of(state)
+        if SIGN in tensors:
+            break
     if SIGN not in tensors:
         if not isinstance(content.get("state_dict", {}), dict):
             raise Failure(f"it holds no state_dict that is a dictionary, and elsewhere no tensor {SIGN!r}")
@@ -178,10 +181,13 @@ def tensors_of(state):
         if not isinstance(name, str) or not isinstance(tensor, Tensor):
             others += 1
             continue
-        name = re.sub(r"(^|\.)(_orig_mod|module)\.", r"\1", name)  # torch.compile and data-parallel training
-        name = "model." + name.removeprefix("model.")
-        if name.removeprefix("model.").startswith(PARTS):
-            tensors[name] = tensor
+        *parts, last = name.split(".")
+        plain = ".".join([part for part in parts if part not in WRAPPERS] + [last]).removeprefix("model.")
+        if plain.startswith(PARTS):
+            if "model." + plain in tensors:
+                raise Failure(f"it has the tensor {plain!r} twice, once as {name!r}: leave out the one that is not "
+                              "meant")
+            tensors["model." + plain] = tensor
         else:
             others += 1
     return tensors, others

@@ -106,6 +106,28 @@ class ConvertCheckpoint(unittest.TestCase):
         self.folder = self.scratch / "nothing"
         self.refuse(self.tampered(lambda pickled: pickled.replace(lightning, other)), "has no tensor")
 
+    def test_what_wraps_a_model_is_left_out_of_names(self):
+        name = b"model.patch_embed.projection.weight"
+        pickled = lambda text: b"X" + struct.pack("<I", len(text)) + text
+        for wrapped in (b"module.model.patch_embed.projection.weight",
+                        b"model._orig_mod.patch_embed.module.projection.weight",
+                        b"model.patch_embed._fsdp_wrapped_module._checkpoint_wrapped_module.projection.weight"):
+            with self.subTest(name=wrapped):
+                self.convert(self.tampered(lambda before: before.replace(pickled(name), pickled(wrapped))), "--force")
+                self.assertEqual(read_safetensors(self.folder / "model.safetensors"),
+                                 read_safetensors(DATA / "model.safetensors"))
+        self.folder = self.scratch / "nothing"
+        other = b"model.patch_embed.projection.bias"
+        twice = b"model.patch_embed.module.projection.weight"
+        self.refuse(self.tampered(lambda before: before.replace(pickled(other), pickled(twice))),
+                    "'patch_embed.projection.weight' twice", "module")
+
+    def test_wrappers_are_those_of_the_library(self):
+        header = (ROOT / "include/totograph/forecast/weights/name_prefix.hpp").read_text()
+        (words,) = re.findall(r"wrappers\[\] = {([^}]*)}", header)
+        (own,) = re.findall(r"(?m)^WRAPPERS = \(([^)]*)\)", TOOL.read_text())
+        self.assertEqual([word + "." for word in re.findall('"(.*?)"', own)], re.findall('"(.*?)"', words))
+
     def test_a_pretrained_backbone_needs_its_configuration(self):
         self.refuse(DATA / "exogenous.ckpt", "--config", "not of Toto Open Base 1.0")
         said = self.convert(DATA / "exogenous.ckpt", "--config", DATA / "config.json")
