@@ -195,7 +195,7 @@ TEST_CASE("checkpoint files: what is there instead is told by name") {
     }
     refuse(folder.path(), {"It holds 'a', 'b', 'c', 'config.json' and 1 more."});
     refuse("Datadog/Toto-Open-Base-1.0", {"nothing has that name", "tools/get_checkpoint downloads one from the hub"});
-    refuse("~/toto", {"'~/toto'", "only a shell knows what '~' stands for"});
+    refuse("~/toto", {"'~/toto'", "write the home folder out, a shell replaces '~' only where it begins"});
 }
 
 TEST_CASE("checkpoint files: what other programs leave beside weights, and adapters") {
@@ -203,9 +203,14 @@ TEST_CASE("checkpoint files: what other programs leave beside weights, and adapt
     const Path weights = folder.file("toto.safetensors", "w");
     (void)folder.file("._toto.safetensors", "Mac OS X");
     CHECK(found(folder.path(), folder.path(), false) == Names{"toto.safetensors"});
+    const Path hidden = folder.file(".hidden.safetensors", "w");
+    refuse(folder.path(), {"holds 2 safetensors files, such as '.hidden.safetensors'"});
+    std::filesystem::remove(hidden);
     const Path control = folder.file("toto.safetensors.aria2", "x");
-    refuse(folder.path(), {"toto.safetensors' is not whole", "'toto.safetensors.aria2'", "Repeat the download"},
-           ErrorCode::invalid_file);
+    refuse(
+        folder.path(),
+        {"toto.safetensors' is not whole", "'toto.safetensors.aria2'", "Wait for it, or continue it with aria2c -c."},
+        ErrorCode::invalid_file);
     std::filesystem::remove(control);
     std::filesystem::remove(weights);
     const Path adapter = folder.file("adapter_model.safetensors", "w");
@@ -271,6 +276,7 @@ TEST_CASE("shard index: what it must hold, and where its names may lead") {
 }
 
 TEST_CASE("foreign files: each kind has its sentence, and a safetensors file none") {
+    using namespace std::string_view_literals;
     const auto is = [](std::string_view start, std::string_view what) {
         CAPTURE(std::string(start));
         return io::foreign_content(start).find(what) != std::string::npos;
@@ -289,13 +295,16 @@ TEST_CASE("foreign files: each kind has its sentence, and a safetensors file non
            "7zXZ",
            "xz"));
     CHECK(is("\x89HDF\r\n", "HDF5"));
-    CHECK(is("model.safetensors" + std::string(240, '\0') + "ustar  ", "tar archive"));
+    for (const std::string_view magic : {"ustar\00000"sv, "ustar  \0"sv}) {
+        CHECK(is("model.safetensors" + std::string(240, '\0') + std::string(magic), "tar archive"));
+    }
+    CHECK(io::foreign_content("{" + std::string(254, ' ') + "\"mustard\": 1}").empty());
+    CHECK(io::foreign_content(std::string(257, ' ') + "ustar").empty());
     CHECK(is(std::string(512, '\0'), "zeros"));
     CHECK(is(std::string(64, '\0'), "zeros"));
     CHECK(io::foreign_content(std::string(63, '\0')).empty());
     CHECK(io::foreign_content("").empty());
     CHECK(io::foreign_content("{\"patch_size\": 64}").empty());
-    using namespace std::string_view_literals;
     for (const std::string_view start :
          {"\x80\x02\0\0\0\0\0\0{\"a\""sv, "PK\x03\x04\0\0\0\0{"sv, "\xc8\x01\0\0\0\0\0\0{\"__m"sv}) {
         CHECK(io::foreign_content_of_safetensors(start).empty());

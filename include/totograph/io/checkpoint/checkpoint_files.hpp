@@ -90,10 +90,6 @@ private:
 
     static CheckpointFiles with_config(CheckpointFiles files);
 
-    /// Refuses what is neither JSON nor weights at a glance: a pipe, an empty file, a Git LFS pointer, a page of HTML.
-    /// @param foreign  what tells it
-    static void refuse_foreign(const Path& path, std::string (*foreign)(std::string_view start));
-
     Path named_;
 };
 
@@ -105,8 +101,9 @@ private:
 /// - a model's folder in a Hugging Face cache (`models--ORG--NAME`), whose `refs/main` tells the snapshot;
 /// - a safetensors file of any name, an index, or a `config.json` beside them.
 ///
-/// `config.json` is looked for beside the weights. How the weights begin is looked at only where there is none. Throws
-/// `Error(file_not_found)` with what was there instead, and `Error(invalid_file)` for a file that is something else.
+/// `config.json` is looked for beside the weights. Where there is no `config.json`, the weights are opened to see
+/// whether they are something else. Throws `Error(file_not_found)` with what was there instead, and
+/// `Error(invalid_file)` for a file that is something else.
 inline CheckpointFiles find_checkpoint(const std::filesystem::path& named) {
     return detail::CheckpointSearch(named).run();
 }

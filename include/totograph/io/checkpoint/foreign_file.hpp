@@ -6,6 +6,8 @@
 #include <string>
 #include <string_view>
 
+#include <totograph/io/random_access_file.hpp>
+
 // What people put where a checkpoint's files are expected, known by how it begins.
 
 namespace totograph::io {
@@ -29,6 +31,9 @@ std::string foreign_content(std::string_view start);
 
 /// The same where a safetensors file was expected: text is told as well, with its first words.
 std::string foreign_content_of_safetensors(std::string_view start);
+
+/// Throws `Error(invalid_file)` for a file that is empty, or of which one of the two above tells what it is.
+void refuse_foreign(const RandomAccessFile& file, std::string (*foreign)(std::string_view start));
 
 }  // namespace totograph::io
 

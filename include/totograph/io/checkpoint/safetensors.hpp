@@ -88,8 +88,6 @@ public:
     void copy_to_float(const TensorInfo& info, std::span<float> values) const;
 
 private:
-    void refuse_other_kinds() const;
-
     [[nodiscard]] std::string described(const TensorInfo& info) const {
         return "The tensor " + in_quotes(info.name, longest_quote) + " in " + in_quotes(path().string(), longest_quote);
     }

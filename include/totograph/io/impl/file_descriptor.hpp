@@ -23,7 +23,9 @@ TOTOGRAPH_INLINE FileDescriptor open_for_reading(const std::filesystem::path& pa
     if (!file) {
         const int reason = errno;
         const std::string_view advice =
-            reason == EACCES ? ". Ask its owner for the right to read it." : ". Check the path.";
+            reason == EACCES || reason == EPERM
+                ? "; let its owner give this user the right to read it and to enter its folders."
+                : ". Check the path.";
         throw Error(ErrorCode::file_not_found, "The file " + in_quotes(path.string(), longest_quote) +
                                                    " cannot be opened: " + system_reason(reason) + std::string(advice));
     }

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <span>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -33,7 +32,7 @@ TOTOGRAPH_INLINE CheckpointFiles CheckpointSearch::run() const {
                  "There is no checkpoint at " + in_quotes(named_.string(), longest_quote) +
                      ": nothing has that name. Name a folder that holds model.safetensors, or such a file" +
                      (named_.string().starts_with('~')
-                          ? "; only a shell knows what '~' stands for, and not in quotes or behind '='."
+                          ? "; write the home folder out, a shell replaces '~' only where it begins an unquoted word."
                           : "; tools/get_checkpoint downloads one from the hub."));
         default: return of_file(named_);
     }
@@ -111,8 +110,8 @@ TOTOGRAPH_INLINE CheckpointSearch::Path CheckpointSearch::only_file(const Path& 
     const std::vector<Path> all = entries(folder);
     for (const Path& path : all) {
         const std::string ending = path.extension().string();
-        if (path.filename().string().starts_with('.')) {
-            continue;  // macOS puts '._NAME' beside each file on disks of others
+        if (path.filename().string().starts_with("._")) {
+            continue;  // macOS keeps metadata in '._NAME' on file systems that have no place for it
         }
         if (ending == ".safetensors") {
             candidates.push_back(path);
@@ -229,7 +228,7 @@ TOTOGRAPH_INLINE CheckpointFiles CheckpointSearch::one(const Path& weights) {
     files.weights.push_back(weights);
     files = with_config(std::move(files));
     if (files.config.empty()) {
-        refuse_foreign(weights, foreign_content_of_safetensors);
+        refuse_foreign(RandomAccessFile(weights), foreign_content_of_safetensors);
     }
     return files;
 }
@@ -239,14 +238,15 @@ TOTOGRAPH_INLINE void CheckpointSearch::require_downloaded(const Path& weights) 
     control += ".aria2";
     std::error_code ignored;
     if (std::filesystem::exists(control, ignored)) {
-        fail(ErrorCode::invalid_file, "The file " + in_quotes(weights.string(), longest_quote) +
-                                          " is not whole: aria2, which keeps " + shown_name(control) +
-                                          " until it is, has not finished its download. Repeat the download.");
+        fail(ErrorCode::invalid_file,
+             "The file " + in_quotes(weights.string(), longest_quote) + " is not whole: aria2, which keeps " +
+                 shown_name(control) +
+                 " until it is, has not finished its download. Wait for it, or continue it with aria2c -c.");
     }
 }
 
 TOTOGRAPH_INLINE CheckpointFiles CheckpointSearch::of_index(const Path& index) {
-    refuse_foreign(index, foreign_content);
+    refuse_foreign(RandomAccessFile(index), foreign_content);
     CheckpointFiles files;
     files.index = index;
     files.shards = parse_shard_index(read_regular_text_file(index, largest_index), index.string());
@@ -264,21 +264,10 @@ TOTOGRAPH_INLINE CheckpointFiles CheckpointSearch::of_index(const Path& index) {
 
 TOTOGRAPH_INLINE CheckpointFiles CheckpointSearch::with_config(CheckpointFiles files) {
     if (const Path config = files.weights[0].parent_path() / config_name; has(config)) {
-        refuse_foreign(config, foreign_content);
+        refuse_foreign(RandomAccessFile(config), foreign_content);
         files.config = config;
     }
     return files;
-}
-
-TOTOGRAPH_INLINE void CheckpointSearch::refuse_foreign(const Path& path,
-                                                       std::string (*foreign)(std::string_view start)) {
-    const RandomAccessFile file(path);
-    std::string start(std::min(file.size(), foreign_content_bytes), '\0');
-    file.read(0, std::as_writable_bytes(std::span(start)));
-    const std::string kind = start.empty() ? "is empty: it was not downloaded or written to its end." : foreign(start);
-    if (!kind.empty()) {
-        fail(ErrorCode::invalid_file, "The file " + in_quotes(path.string(), longest_quote) + " " + kind);
-    }
 }
 
 }  // namespace totograph::io::detail

@@ -7,10 +7,13 @@
 #include <cctype>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 
+#include <totograph/core/error.hpp>
 #include <totograph/core/inline.hpp>
+#include <totograph/io/random_access_file.hpp>
 #include <totograph/io/text.hpp>
 
 namespace totograph::io {
@@ -75,7 +78,7 @@ TOTOGRAPH_INLINE std::string foreign_content(std::string_view start) {
         return "is an HDF5 file, as Keras writes (.h5), but a safetensors file was expected: use the checkpoint as it "
                "was published.";
     }
-    if (start.size() > 262 && start.substr(257, 5) == "ustar") {
+    if (start.size() > 257 && (start.substr(257, 6) == "ustar\0"sv || start.substr(257, 8) == "ustar  \0"sv)) {
         return "is a tar archive: unpack it first.";
     }
     if (start.starts_with("GGUF")) {
@@ -96,6 +99,15 @@ TOTOGRAPH_INLINE std::string foreign_content_of_safetensors(std::string_view sta
                ", but a safetensors file was expected: name the file of the weights, or download it again.";
     }
     return {};
+}
+
+TOTOGRAPH_INLINE void refuse_foreign(const RandomAccessFile& file, std::string (*foreign)(std::string_view start)) {
+    std::string start(std::min(file.size(), foreign_content_bytes), '\0');
+    file.read(0, std::as_writable_bytes(std::span(start)));
+    const std::string kind = start.empty() ? "is empty: it was not downloaded or written to its end." : foreign(start);
+    if (!kind.empty()) {
+        throw Error(ErrorCode::invalid_file, "The file " + in_quotes(file.path().string(), longest_quote) + " " + kind);
+    }
 }
 
 }  // namespace totograph::io

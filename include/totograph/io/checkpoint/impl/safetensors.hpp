@@ -52,7 +52,7 @@ TOTOGRAPH_INLINE std::string read_safetensors_head(const RandomAccessFile& file)
 }
 
 TOTOGRAPH_INLINE SafetensorsFile::SafetensorsFile(const std::filesystem::path& path) : file_(path) {
-    refuse_other_kinds();
+    refuse_foreign(file_, foreign_content_of_safetensors);
     const std::string head = read_safetensors_head(file_);
     const std::span<const std::byte> bytes = std::as_bytes(std::span(head));
     header_checksum_ = fast_checksum(bytes);
@@ -104,18 +104,6 @@ TOTOGRAPH_INLINE void SafetensorsFile::copy_to_float(const TensorInfo& info, std
                                                     std::to_string(values.size()) + " elements were expected.");
     }
     read_floats(info, 0, values);
-}
-
-TOTOGRAPH_INLINE void SafetensorsFile::refuse_other_kinds() const {
-    const std::string name = "The file " + in_quotes(path().string(), longest_quote);
-    if (file_.size() == 0) {
-        throw Error(ErrorCode::invalid_file, name + " is empty: it was not downloaded or written to its end.");
-    }
-    std::string start(std::min(file_.size(), foreign_content_bytes), '\0');
-    file_.read(0, std::as_writable_bytes(std::span(start)));
-    if (const std::string kind = foreign_content_of_safetensors(start); !kind.empty()) {
-        throw Error(ErrorCode::invalid_file, name + " " + kind);
-    }
 }
 
 }  // namespace totograph::io
