@@ -73,6 +73,11 @@ TEST_CASE("json: what people write beyond JSON is told by what to do about it") 
     for (const std::string_view text : {"\xff\xfe{\0}\0"sv, "\xfe\xff\0{\0}"sv, "{\0}\0"sv, "\0{\0}"sv}) {
         refuses(text, "is text of UTF-16, as PowerShell writes it; save it as UTF-8");
     }
+    for (const std::string_view text : {"{\0"sv, "{\0}\0\n"sv, "{\0}}"sv, "\0{}}"sv, "\0\0\0\0"sv}) {
+        refuses(text, "it holds a NUL byte at offset");
+    }
+    check_error(ErrorCode::invalid_file, {"it holds a NUL byte at offset 1"},
+                [] { io::parse_json("{\0}\0"sv, "x", {.is_file = false}); });
 }
 
 TEST_CASE("json: numbers that are not finite are read where that is asked for") {

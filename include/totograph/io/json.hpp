@@ -20,6 +20,7 @@ namespace totograph::io {
 struct JsonLimits {
     std::size_t depth = 32;          ///< How deep objects and arrays may nest.
     std::size_t values = 1'000'000;  ///< Objects, arrays, strings, numbers, booleans and nulls, all together.
+    bool is_file = true;             ///< Whether text of UTF-16 is told: an editor may have saved it so.
     bool not_finite = false;  ///< Whether NaN, Infinity and -Infinity are numbers, as Python's `json` writes them.
 };
 

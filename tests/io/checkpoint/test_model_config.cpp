@@ -110,8 +110,10 @@ TEST_CASE("model config: missing and wrongly typed fields are named with what wa
 TEST_CASE("model config: numbers that are not finite, as Python writes them") {
     const auto config = parse(R"({"dropout": NaN, "most": Infinity, "least": -Infinity, "patch_size": 8})");
     CHECK(config.integer("patch_size") == 8);
-    CHECK(config.number("least") < -1e308);
-    io::ConfigCheck(config).integer("patch_size", 8).number("most", config.number("most")).finish();
+    constexpr double infinity = std::numeric_limits<double>::infinity();
+    CHECK(config.number("most") == infinity);
+    CHECK(config.number("least") == -infinity);
+    io::ConfigCheck(config).integer("patch_size", 8).number("most", infinity).number("least", -infinity).finish();
     mismatches("type number, but found NaN", [&] { static_cast<void>(config.number("dropout")); });
     mismatches("type integer, but found Infinity", [&] { static_cast<void>(config.integer("most")); });
     mismatches("'least': expected 0.5, found -Infinity",

@@ -130,6 +130,7 @@ TEST_CASE("safetensors header: text that is not one JSON object is refused") {
     refuses("{\"a\"", 0, "not JSON");
     refuses("{\"a\":{\"dtype\":\"F32\xff\"}}", 0, "not JSON");
     refuses(std::string_view("{}\0\0", 4), 0, "NUL byte at offset 2");
+    refuses(std::string_view("{\0}\0", 4), 0, "NUL byte at offset 1");
 }
 
 TEST_CASE("safetensors header: keys that stand twice are refused at each level") {

@@ -23,8 +23,8 @@ namespace totograph::io {
 ///
 /// Keys are paths: names and array positions joined by dots, like `hidden_size`, `rope_scaling.factor` or
 /// `architectures.0`. A path that leads through `null` finds nothing. A field that is there but null is of another type
-/// than any that was asked for. NaN, Infinity and -Infinity may stand for numbers, as Python writes them; NaN is then
-/// none.
+/// than any that was asked for. Infinity and -Infinity are numbers, as Python writes them. NaN may be there as well,
+/// but is of another type than a number.
 class ModelConfig {
 public:
     /// Reads a file. Throws `Error(file_not_found)` when it cannot be opened or is no regular file, and as `parse`

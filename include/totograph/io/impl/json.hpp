@@ -287,9 +287,21 @@ TOTOGRAPH_INLINE JsonValue JsonParser::read_number() {
 
 }  // namespace detail
 
+namespace detail {
+
+/// Whether a text has the mark of UTF-16, or begins with two units of it that are ASCII.
+inline bool is_utf16(std::string_view text) {
+    if (text.starts_with("\xff\xfe") || text.starts_with("\xfe\xff")) {
+        return true;
+    }
+    const auto has_nuls = [&](std::size_t at) { return text[at] == '\0' && text[at + 2] == '\0'; };
+    return text.size() >= 4 && text.size() % 2 == 0 && has_nuls(0) != has_nuls(1);
+}
+
+}  // namespace detail
+
 TOTOGRAPH_INLINE JsonValue parse_json(std::string_view text, const std::string& where, JsonLimits limits) {
-    const bool has_mark = text.starts_with("\xff\xfe") || text.starts_with("\xfe\xff");
-    if (has_mark || (text.size() > 1 && (text[0] == '\0') != (text[1] == '\0'))) {
+    if (limits.is_file && detail::is_utf16(text)) {
         throw Error(ErrorCode::invalid_file,
                     where + " is not JSON: it is text of UTF-16, as PowerShell writes it; save it as UTF-8.");
     }
