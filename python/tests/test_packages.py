@@ -28,6 +28,7 @@ def test_foreign_and_broken_packages_are_refused_before_they_run(tmp_path, monke
         (whole.replace(b'"abi":1', b'"abi":9'), "version 9 of the C interface"),
         (whole.replace(b'"abi":1', b'"abi":0'), "version 0 of the C interface"),
         (whole.replace(b'"architecture":"x86-64"', b'"architecture":"risc-v"'), "of the kind risc-v"),
+        (whole.replace(b'"architecture":"x86-64"', b'"architecture":NaN     '), "has the number NaN"),
         (whole.replace(b'"popcnt"', b'"popcat"'), "processors with popcat"),
         (whole.replace(b'"compiler"', b'"conpiler"'), "lacks 'compiler'"),
         (whole.replace(b"totograph\0\0\0{", b"totagraph\0\0\0{"), "no header of one"),
@@ -82,8 +83,9 @@ def test_a_package_is_found_by_whatever_names_a_checkpoint(tmp_path, monkeypatch
         assert tg.load(named, sizes=None).header.name == "tiny_package"
         assert find_config(named) == snapshot / "config.json"
     assert find_config(snapshot / "model.safetensors.index.json") == snapshot / "model.safetensors.index.json"
-    (snapshot / "model.safetensors.index.json").write_text("{}")
-    assert find_config(snapshot / "model.safetensors.index.json") == snapshot / "config.json"
+    for index in ("model.safetensors.index.json", "model.safetensors.index.fp16.json"):
+        (snapshot / index).write_text("{}")
+        assert find_config(snapshot / index) == snapshot / "config.json"
     for reference in (b"../../evil", b"", b"\n", b"\xff\xfe", b"0123abce", b"0123abcd/../ffff", b"0123ABCD", b"/",
                       b"a" * 900):
         (cached / "refs" / "main").write_bytes(reference)

@@ -70,12 +70,16 @@ def _notes(data: bytes, path: Path) -> Iterator[tuple[str, int, bytes]]:
 def read_header(path: str | os.PathLike[str]) -> PackageHeader:
     """Reads the header of a package. Raises `FileNotFoundError`, and `ValueError` for what is no whole package."""
     path = Path(path)
+
+    def refuse(word: str) -> None:
+        raise ValueError(f"The file '{path}' is no package of this kind: its header has the number {word}. {_HOW}")
+
     package: dict[str, Any] = {}
     models: list[dict[str, Any]] = []
     try:
         for owner, kind, text in _notes(path.read_bytes(), path):
             if owner == "totograph" and kind in (1, 2):
-                note = json.loads(text)
+                note = json.loads(text, parse_constant=refuse)
                 if kind == 1:
                     package = note
                 else:

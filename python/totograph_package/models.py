@@ -72,7 +72,7 @@ def find_config(checkpoint: str | os.PathLike[str]) -> Path:
     Raises `FileNotFoundError` where refs/main of such a folder names no snapshot."""
     path = Path(checkpoint)
     if not path.is_dir():
-        is_config = path.suffix == ".json" and not path.name.endswith(".index.json")
+        is_config = path.suffix == ".json" and ".index." not in path.name
         return path if is_config or not path.exists() else path.parent / "config.json"
     own, snapshots, newest = path / "config.json", path / "snapshots", path / "refs" / "main"
     if not own.exists() and snapshots.is_dir():
