@@ -7,14 +7,14 @@ from __future__ import annotations
 # "jui", which could be June or July in French, is none.
 _NAMES = """
     january jan januar jänner jän janvier janv enero ene gennaio gen janeiro januari
-    february feb februar février fevrier févr fevr fév febrero febbraio fevereiro fev februari
+    february feb februar febr février fevrier févr fevr fév febrero febbraio fevereiro fev februari
     march mar märz maerz mär mrz mars marzo março marco maart mrt
     april apr avril avr abril abr aprile
     may mai mayo maggio mag maio mei
     june jun juni juin junio giugno giu junho
-    july jul juli juillet juil julio luglio lug julho
+    july jul juli juillet juil juill julio luglio lug julho
     august aug août aout aoû agosto ago augustus
-    september sep sept septembre septiembre setiembre settembre set setembro
+    september sep sept septembre septiembre setiembre settembre set sett setembro
     october oct oktober okt octobre octubre ottobre ott outubro out
     november nov novembre noviembre novembro
     december dec dezember dez décembre decembre déc diciembre dic dicembre dezembro

@@ -481,6 +481,55 @@ TEST_CASE("csv variants: rows in the order of time") {
     CHECK(notes(parse("t,v\n2024-01-01,1\n2024-01-03,2\n2024-01-09,2\n2024-02-28,2\n"), "uneven intervals"));
 }
 
+TEST_CASE("csv variants: the twelve months of common locales are months, and go on so") {
+    for (const std::string_view months :
+         {"Januar Februar März April Mai Juni Juli August September Oktober November Dezember",
+          "Jan. Feb. März Apr. Mai Juni Juli Aug. Sept. Okt. Nov. Dez.",
+          "Jan. Febr. März Apr. Mai Juni Juli Aug. Sept. Okt. Nov. Dez.",
+          "Jan Feb Mär Apr Mai Jun Jul Aug Sep Okt Nov Dez",
+          "Jänner Februar März April Mai Juni Juli August September Oktober November Dezember",
+          "Jän. Feb. März Apr. Mai Juni Juli Aug. Sep. Okt. Nov. Dez.",
+          "janvier février mars avril mai juin juillet août septembre octobre novembre décembre",
+          "janv. févr. mars avr. mai juin juil. août sept. oct. nov. déc.",
+          "janv. févr. mars avril mai juin juil. août sept. oct. nov. déc.",
+          "janv. févr. mars avr. mai juin juill. août sept. oct. nov. déc.",
+          "enero febrero marzo abril mayo junio julio agosto septiembre octubre noviembre diciembre",
+          "ene feb mar abr may jun jul ago sept oct nov dic",
+          "ene. feb. mar. abr. may. jun. jul. ago. set. oct. nov. dic.",
+          "gennaio febbraio marzo aprile maggio giugno luglio agosto settembre ottobre novembre dicembre",
+          "gen feb mar apr mag giu lug ago set ott nov dic",
+          "gen feb mar apr mag giu lug ago sett ott nov dic",
+          "janeiro fevereiro março abril maio junho julho agosto setembro outubro novembro dezembro",
+          "jan. fev. mar. abr. mai. jun. jul. ago. set. out. nov. dez.",
+          "januari februari maart april mei juni juli augustus september oktober november december",
+          "jan feb mrt apr mei jun jul aug sep okt nov dec",
+          "jan. feb. mrt. apr. mei jun. jul. aug. sept. okt. nov. dec.",
+          "jan. febr. mrt. apr. mei juni juli aug. sept. okt. nov. dec."}) {
+        CAPTURE(months);
+        Names names;
+        for (std::size_t begin = 0; begin < months.size(); begin = months.find(' ', begin) + 1) {
+            names.emplace_back(months.substr(begin, months.find(' ', begin) - begin));
+            if (months.find(' ', begin) == months.npos) {
+                break;
+            }
+        }
+        REQUIRE(names.size() == 12);
+        for (const auto& [before, behind] : {std::pair{"", " 2024"}, {"15 ", " 2024"}, {"15-", "-2024"}}) {
+            std::string text = "t;v\n";
+            Names spelled;
+            for (const std::string& name : names) {
+                spelled.push_back(before + name + behind);
+                text += spelled.back() + ";" + std::to_string(spelled.size() * spelled.size() % 7) + "\n";
+            }
+            const io::Table table = parse(text);
+            CAPTURE(text);
+            CHECK(table.notes.empty());
+            CHECK(table.timestamps == spelled);
+            CHECK(io::find_time_step(table.clock).kind == io::TimeStep::Kind::months);
+        }
+    }
+}
+
 TEST_CASE("csv variants: strict refuses what would be repaired, and rows can be taken as they stand") {
     CsvOptions strict;
     strict.rows = io::RowPolicy::strict;

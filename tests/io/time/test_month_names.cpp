@@ -60,24 +60,6 @@ TEST_CASE("month names: each name of the table is read, and spelled alike") {
         }
     }
     CHECK(names.size() == expected.size());
-    CHECK(names.size() == 112);
-}
-
-TEST_CASE("month names: no name stands for two months, in all languages") {
-    std::map<std::string_view, std::size_t> months;
-    std::map<std::string_view, int> whole;
-    for (const MonthSpelling& spelling : month_spellings) {
-        whole[spelling.language] += spelling.is_whole ? 1 : 0;
-        for (std::size_t month = 0; month < 12; ++month) {
-            CAPTURE(spelling.names[month]);
-            CHECK(months.emplace(spelling.names[month], month).first->second == month);
-        }
-    }
-    CHECK(whole.size() == 7);
-    for (const auto& [language, count] : whole) {
-        CAPTURE(language);
-        CHECK(count > 0);
-    }
 }
 
 TEST_CASE("month names: a row's names go on as they are through the year") {

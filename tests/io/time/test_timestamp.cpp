@@ -181,6 +181,77 @@ TEST_CASE("timestamp: months in several languages, in any letters, are read and 
     }
 }
 
+TEST_CASE("timestamp: points behind names of months, whole ones as well") {
+    for (const char* mark : {"-", "/"}) {
+        for (const auto& named : {std::pair{"mai.", "2024-05-15"},
+                                  {"may.", "2024-05-15"},
+                                  {"juni.", "2024-06-15"},
+                                  {"mars.", "2024-03-15"},
+                                  {"Sett.", "2024-09-15"},
+                                  {"JUILL.", "2024-07-15"},
+                                  {"avril.", "2024-04-15"}}) {
+            const std::string month(named.first);
+            const std::string day = std::string("15") + mark + month + mark + "2024";
+            for (const std::string& text : {day, month + mark + "2024", "2024" + (mark + month), "2024 " + month}) {
+                CAPTURE(text);
+                const auto stamp = parse_timestamp(text);
+                REQUIRE(stamp);
+                CHECK(timestamp_text(stamp->instant, {}).substr(0, 7) == std::string(named.second).substr(0, 7));
+                CHECK(timestamp_text(stamp->instant, stamp->style) == text);
+            }
+        }
+    }
+}
+
+TEST_CASE("timestamp: what stands around a month tells its language where the name does not") {
+    for (const auto& column : {std::array{"1er mai 2024", "31 mai 2024", "2024-06-01", "1er juin 2024"},
+                               {"30 de jan. de 2024", "31 de jan. de 2024", "2024-02-01", "01 de fev. de 2024"},
+                               {"30 de mar de 2024", "31 de mar de 2024", "2024-04-01", "01 de abr de 2024"},
+                               {"mai 2023", "mai 2024", "2024-06-01", "juin 2024"},
+                               {"Mai 2023", "Mai 2024", "2024-06-01", "Juni 2024"},
+                               {"november 2023", "november 2024", "2024-12-01", "december 2024"},
+                               {"november 2023", "november 2024", "2025-03-01", "maart 2025"},
+                               {"29. April 2024", "30. April 2024", "2024-05-01", "01. Mai 2024"},
+                               {"29. april 2024", "30. april 2024", "2024-05-01", "01. mai 2024"},
+                               {"29. Nov. 2024", "30. Nov. 2024", "2024-12-01", "01. Dez. 2024"},
+                               {"29.Nov 2024", "30.Nov 2024", "2024-12-01", "01.Dez 2024"},
+                               {"30. August 2024", "31. August 2024", "2024-09-01", "01. September 2024"},
+                               {"30. August 2024", "31. August 2024", "2024-10-01", "01. Oktober 2024"},
+                               {"30.mai.2024", "31.mai.2024", "2024-06-01", "01.juin.2024"},
+                               {"30 sept. 2024", "29 sept. 2024", "2025-02-01", "01 févr. 2025"},
+                               {"30 jan. 2024", "31 jan. 2024", "2024-02-01", "01 fev. 2024"},
+                               {"30 dec. 2024", "31 dec. 2024", "2025-03-01", "01 mrt. 2025"},
+                               // English stays so.
+                               {"1 May 2024", "2 May 2024", "2024-06-01", "1 Jun 2024"},
+                               {"May 2023", "May 2024", "2024-08-01", "Aug 2024"},
+                               {"may 2023", "may 2024", "2024-08-01", "aug 2024"},
+                               {"30apr2024", "29apr2024", "2024-05-01", "01may2024"},
+                               {"30 April 2024", "29 April 2024", "2024-05-01", "01 May 2024"},
+                               {"1. Jan 2024", "2. Mar 2024", "2024-05-01", "1. May 2024"},
+                               {"1. May 2024", "2. May 2024", "2024-10-01", "1. Oct 2024"}}) {
+        CAPTURE(column[1]);
+        const auto first = parse_timestamp(column[0]);
+        auto last = parse_timestamp(column[1]);
+        REQUIRE(first);
+        REQUIRE(last);
+        join_style(last->style, first->style);
+        CHECK(timestamp_text(parse_timestamp(column[2])->instant, last->style) == column[3]);
+    }
+}
+
+TEST_CASE("timestamp: a year that touches a month alone is one behind an English name") {
+    for (const char* text : {"SET2000", "MAG2000", "GEN2000", "OUT2100", "mai2024", "März2024"}) {
+        CAPTURE(text);
+        CHECK(!parse_timestamp(text));
+    }
+    for (const char* text : {"MAR2000", "May2024", "jan2024", "SET-2000", "Mag 2000", "5SET2000", "2000-SET"}) {
+        CAPTURE(text);
+        const auto stamp = parse_timestamp(text);
+        REQUIRE(stamp);
+        CHECK(timestamp_text(stamp->instant, stamp->style) == text);
+    }
+}
+
 TEST_CASE("timestamp: words and numbers that are no dates") {
     // "Jan-24" could be a day or a year.
     for (const char* text : {"Jan",
@@ -258,7 +329,10 @@ TEST_CASE("timestamp: a spelling keeps what the last timestamp of a column canno
     CHECK(year_first("mrt 2026", "april 2026", "2026-05-01") == "mei 2026");
     CHECK(year_first("févr. 2026", "avr. 2026", "2026-03-01") == "mars 2026");
     CHECK(year_first("1er janvier 2026", "2 janvier 2026", "2026-02-01") == "1er février 2026");
-    CHECK(year_first("février 2026", "January 2027", "2027-02-01") == "February 2027");  // in no one language
+    CHECK(year_first("février 2026", "January 2027", "2027-02-01") == "Février 2027");  // in no one language
+    CHECK(year_first("Mrz 2026", "May 2026", "2026-12-01") == "Dez 2026");
+    CHECK(year_first("15-mai.-2026", "16-mai.-2026", "2026-06-01") == "01-juin.-2026");
+    CHECK(year_first("15-janv.-2026", "15-mai.-2026", "2026-06-15") == "15-juin.-2026");
     // A zone that changes is the later one's.
     CHECK(year_first("2026-10-25T02:00+02:00", "2026-10-25T02:00+01:00", "2026-10-25T02:00Z") ==
           "2026-10-25T03:00+01:00");

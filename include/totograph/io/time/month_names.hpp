@@ -17,12 +17,12 @@ struct MonthSpelling {
 };
 
 /// A set of rows of `month_spellings`, a bit for each: those that the names of a column all belong to.
-using MonthSpellingSet = std::uint32_t;
+using MonthSpellingSet = std::uint64_t;
 
 // clang-format off
-/// All names that are read. Of several rows that fit a column the first one is written. No name stands for two months:
-/// "jui", which could be June or July in French, is in no row.
-inline constexpr std::array<MonthSpelling, 27> month_spellings = {{
+/// All names that are read. Of several rows that fit a column the first one is written, so that rare ones stand at the
+/// end. No name stands for two months: "jui", which could be June or July in French, is in no row.
+inline constexpr std::array<MonthSpelling, 35> month_spellings = {{
     {"English", false, {"jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"}},
     {"English", true,
      {"january", "february", "march", "april", "may", "june",
@@ -42,6 +42,8 @@ inline constexpr std::array<MonthSpelling, 27> month_spellings = {{
     {"German", false, {"jan", "feb", "märz", "apr", "mai", "juni", "juli", "aug", "sept", "okt", "nov", "dez"}},
     {"German", false, {"jan", "feb", "mrz", "apr", "mai", "jun", "jul", "aug", "sep", "okt", "nov", "dez"}},
     {"German", false, {"jän", "feb", "mär", "apr", "mai", "jun", "jul", "aug", "sep", "okt", "nov", "dez"}},
+    {"German", false, {"jän", "feb", "märz", "apr", "mai", "juni", "juli", "aug", "sep", "okt", "nov", "dez"}},
+    {"German", false, {"jan", "febr", "märz", "apr", "mai", "juni", "juli", "aug", "sept", "okt", "nov", "dez"}},
     {"French", true,
      {"janvier", "février", "mars", "avril", "mai", "juin",
       "juillet", "août", "septembre", "octobre", "novembre", "décembre"}},
@@ -49,8 +51,8 @@ inline constexpr std::array<MonthSpelling, 27> month_spellings = {{
      {"janvier", "fevrier", "mars", "avril", "mai", "juin",
       "juillet", "aout", "septembre", "octobre", "novembre", "decembre"}},
     {"French", false, {"janv", "févr", "mars", "avr", "mai", "juin", "juil", "août", "sept", "oct", "nov", "déc"}},
-    {"French", false, {"janv", "fevr", "mars", "avr", "mai", "juin", "juil", "aout", "sept", "oct", "nov", "dec"}},
-    {"French", false, {"jan", "fév", "mar", "avr", "mai", "jun", "jul", "aoû", "sep", "oct", "nov", "déc"}},
+    {"French", false, {"janv", "févr", "mars", "avril", "mai", "juin", "juil", "août", "sept", "oct", "nov", "déc"}},
+    {"French", false, {"janv", "févr", "mars", "avr", "mai", "juin", "juill", "août", "sept", "oct", "nov", "déc"}},
     {"Spanish", true,
      {"enero", "febrero", "marzo", "abril", "mayo", "junio",
       "julio", "agosto", "septiembre", "octubre", "noviembre", "diciembre"}},
@@ -59,10 +61,12 @@ inline constexpr std::array<MonthSpelling, 27> month_spellings = {{
       "julio", "agosto", "setiembre", "octubre", "noviembre", "diciembre"}},
     {"Spanish", false, {"ene", "feb", "mar", "abr", "may", "jun", "jul", "ago", "sep", "oct", "nov", "dic"}},
     {"Spanish", false, {"ene", "feb", "mar", "abr", "may", "jun", "jul", "ago", "sept", "oct", "nov", "dic"}},
+    {"Spanish", false, {"ene", "feb", "mar", "abr", "may", "jun", "jul", "ago", "set", "oct", "nov", "dic"}},
     {"Italian", true,
      {"gennaio", "febbraio", "marzo", "aprile", "maggio", "giugno",
       "luglio", "agosto", "settembre", "ottobre", "novembre", "dicembre"}},
     {"Italian", false, {"gen", "feb", "mar", "apr", "mag", "giu", "lug", "ago", "set", "ott", "nov", "dic"}},
+    {"Italian", false, {"gen", "feb", "mar", "apr", "mag", "giu", "lug", "ago", "sett", "ott", "nov", "dic"}},
     {"Portuguese", true,
      {"janeiro", "fevereiro", "março", "abril", "maio", "junho",
       "julho", "agosto", "setembro", "outubro", "novembro", "dezembro"}},
@@ -74,6 +78,10 @@ inline constexpr std::array<MonthSpelling, 27> month_spellings = {{
      {"januari", "februari", "maart", "april", "mei", "juni",
       "juli", "augustus", "september", "oktober", "november", "december"}},
     {"Dutch", false, {"jan", "feb", "mrt", "apr", "mei", "jun", "jul", "aug", "sep", "okt", "nov", "dec"}},
+    {"Dutch", false, {"jan", "feb", "mrt", "apr", "mei", "jun", "jul", "aug", "sept", "okt", "nov", "dec"}},
+    {"Dutch", false, {"jan", "febr", "mrt", "apr", "mei", "juni", "juli", "aug", "sept", "okt", "nov", "dec"}},
+    {"French", false, {"janv", "fevr", "mars", "avr", "mai", "juin", "juil", "aout", "sept", "oct", "nov", "dec"}},
+    {"French", false, {"jan", "fév", "mar", "avr", "mai", "jun", "jul", "aoû", "sep", "oct", "nov", "déc"}},
 }};
 // clang-format on
 
@@ -87,7 +95,7 @@ struct MonthName {
 MonthName find_month_name(std::string_view word);
 
 /// The spellings that a column has, from those of its later names and of its earlier ones: what both have in common, or
-/// else those of the later ones in a language of the earlier ones, or else those of the later ones. "Mai" may be
+/// else those of the later ones in a language of the earlier ones, or else those of the earlier ones. "Mai" may be
 /// German, French or Portuguese; behind "Feb" it is German.
 MonthSpellingSet join_spellings(MonthSpellingSet later, MonthSpellingSet earlier);
 
@@ -97,6 +105,12 @@ namespace detail {
 /// the bit that tells it in ASCII.
 inline constexpr char accented = '\xC3';
 
+/// Whether a byte is that of a capital, from the byte before it, or 0.
+constexpr bool is_capital(char before, char letter) {
+    const auto byte = static_cast<unsigned char>(letter);
+    return before == accented ? byte >= 0x80 && byte <= 0x9E : byte >= 'A' && byte <= 'Z';
+}
+
 /// The month that a name says, with or without a point behind it, from 1; 0 for another word.
 std::int64_t month_of_name(std::string_view word);
 
@@ -105,6 +119,15 @@ bool is_whole_name(const MonthSpelling& spelling, std::size_t month);
 
 /// Whether a name is a short one in all of its spellings, so that a point behind it belongs to it.
 bool is_short_name(const MonthName& name);
+
+/// All spellings of a language.
+constexpr MonthSpellingSet spellings_of(std::string_view language) {
+    MonthSpellingSet set = 0;
+    for (std::size_t i = 0; i < month_spellings.size(); ++i) {
+        set |= month_spellings[i].language == language ? MonthSpellingSet{1} << i : MonthSpellingSet{0};
+    }
+    return set;
+}
 
 /// A set, and all other spellings of its languages.
 MonthSpellingSet with_its_languages(MonthSpellingSet set);

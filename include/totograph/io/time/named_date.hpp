@@ -76,7 +76,7 @@ private:
 
     bool take_month();
 
-    /// Takes the point of a short name; one before a digit parts a month from a year.
+    /// Takes the point of a name, which a whole one seldom has; one before a digit parts a month from a year.
     void take_point(const MonthName& month);
 
     /// The word that comes next; empty without.
@@ -91,6 +91,11 @@ private:
     bool has_quarter_ = false;
     bool is_day_first_ = false;
 };
+
+/// Those of the spellings that suit what stands around the month in a pattern, where there are any: "1er" is French,
+/// "de" is Spanish or Portuguese, and "1. " is German, in which names have capitals. Small letters are English in short
+/// names without points alone, as in "01jan2024".
+MonthSpellingSet likely_spellings(std::string_view pattern, MonthSpellingSet spellings);
 
 }  // namespace detail
 

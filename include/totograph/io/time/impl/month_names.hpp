@@ -21,7 +21,7 @@ struct MonthNameEntry {
     MonthName meaning;
 };
 
-/// The names of `month_spellings` in their order, each once, for a column has one in each row.
+/// The distinct names, sorted, each with the set of rows that contain it.
 struct MonthNameIndex {
     std::array<MonthNameEntry, 12 * month_spellings.size()> entries{};
     std::size_t count = 0;
@@ -80,11 +80,7 @@ TOTOGRAPH_INLINE bool is_short_name(const MonthName& name) {
 TOTOGRAPH_INLINE MonthSpellingSet with_its_languages(MonthSpellingSet set) {
     MonthSpellingSet all = 0;
     for (std::size_t spelling = 0; spelling < month_spellings.size(); ++spelling) {
-        for (std::size_t other = 0; other < month_spellings.size(); ++other) {
-            if ((set >> other & 1U) != 0 && month_spellings[other].language == month_spellings[spelling].language) {
-                all |= MonthSpellingSet{1} << spelling;
-            }
-        }
+        all |= (set >> spelling & 1U) != 0 ? spellings_of(month_spellings[spelling].language) : MonthSpellingSet{0};
     }
     return all;
 }
@@ -110,10 +106,8 @@ TOTOGRAPH_INLINE MonthName find_month_name(std::string_view word) {
         return {};
     }
     for (std::size_t i = 0; i < word.size(); ++i) {
-        const auto byte = static_cast<unsigned char>(word[i]);
-        const bool is_accent = i > 0 && word[i - 1] == detail::accented;
-        const bool is_large = is_accent ? byte >= 0x80 && byte <= 0x9E : byte >= 'A' && byte <= 'Z';
-        letters[i] = static_cast<char>(is_large ? byte ^ 0x20 : byte);
+        const bool is_capital = detail::is_capital(i > 0 ? word[i - 1] : '\0', word[i]);
+        letters[i] = static_cast<char>(is_capital ? word[i] ^ 0x20 : word[i]);
     }
     const std::string_view small(letters.data(), word.size());
     const auto end = index.entries.begin() + static_cast<std::ptrdiff_t>(index.count);
@@ -128,7 +122,7 @@ TOTOGRAPH_INLINE MonthSpellingSet join_spellings(MonthSpellingSet later, MonthSp
         return both != 0 ? both : later;
     }
     const MonthSpellingSet alike = later & detail::with_its_languages(earlier);
-    return alike != 0 ? alike : later;
+    return alike != 0 ? alike : earlier;
 }
 
 }  // namespace totograph::io

@@ -42,7 +42,10 @@ TOTOGRAPH_INLINE std::optional<NamedDate> NamedDateReader::read() {
         }
     }
     const bool is_whole = has_year_ && date_.month > 0 && (date_.has_day || rest_.empty());
-    return is_whole ? std::optional(date_) : std::nullopt;
+    // "SET2000" and "MAG2000" are the names of products, too.
+    const bool is_label = !date_.has_day && date_.pattern.find("bY") != std::string::npos &&
+                          (date_.month_spellings & spellings_of("English")) == 0;
+    return is_whole && !is_label ? std::optional(date_) : std::nullopt;
 }
 
 TOTOGRAPH_INLINE bool NamedDateReader::take_separator() {
@@ -135,11 +138,8 @@ TOTOGRAPH_INLINE std::string_view NamedDateReader::word() const {
 }
 
 TOTOGRAPH_INLINE void NamedDateReader::add_name(std::string_view name, char kind) {
-    const bool is_small = name[0] == small_letter(name[0]);
-    // The second byte of a large letter from À on is less than 0xA0.
-    const bool is_large =
-        name[1] == accented ? static_cast<unsigned char>(name[2]) < 0xA0 : name[1] != small_letter(name[1]);
-    date_.pattern += is_small ? "_" : is_large ? "^" : "";
+    const std::size_t second = name[1] == accented ? 2 : 1;
+    date_.pattern += !is_capital('\0', name[0]) ? "_" : is_capital(name[second - 1], name[second]) ? "^" : "";
     date_.pattern += kind;
 }
 
@@ -170,10 +170,37 @@ TOTOGRAPH_INLINE bool NamedDateReader::take_month() {
 
 TOTOGRAPH_INLINE void NamedDateReader::take_point(const MonthName& month) {
     const char next = rest_.size() > 1 ? rest_[1] : ' ';
-    if (rest_.starts_with('.') && next != '.' && !is_digit(next) && is_short_name(month)) {
-        date_.pattern += 'p';
+    const bool is_short = is_short_name(month);
+    const bool is_separator = rest_.size() > 1 && !is_short && next == ' ';
+    if (rest_.starts_with('.') && next != '.' && !is_digit(next) && !is_separator) {
+        date_.pattern += is_short ? 'p' : '.';
         take(1);
     }
+}
+
+TOTOGRAPH_INLINE MonthSpellingSet likely_spellings(std::string_view pattern, MonthSpellingSet spellings) {
+    const auto has = [&](std::string_view part) { return pattern.find(part) != pattern.npos; };
+    const auto prefer = [&](MonthSpellingSet likely) {
+        spellings = (spellings & likely) != 0 ? spellings & likely : spellings;
+    };
+    if (has("e")) {
+        prefer(spellings_of("French"));
+    }
+    if (has("f")) {
+        prefer(spellings_of("Spanish") | spellings_of("Portuguese"));
+    }
+    // In "1.mai.2024" points part all.
+    if (has("d. ") || has("D. ") || ((has("d.") || has("D.")) && !has("b.Y"))) {
+        prefer(spellings_of("German"));
+    }
+    if (has("_b")) {
+        prefer(~spellings_of("German"));
+        constexpr MonthSpellingSet usual_short_ones = 1;
+        if ((spellings & usual_short_ones) == 0 || has("p") || has("b.")) {
+            prefer(~spellings_of("English"));
+        }
+    }
+    return spellings;
 }
 
 }  // namespace detail
@@ -230,7 +257,7 @@ TOTOGRAPH_INLINE std::string named_date_text(const std::chrono::year_month_day& 
         return std::string{static_cast<char>('0' + value / 10 % 10), static_cast<char>('0' + value % 10)};
     };
     const auto month = static_cast<unsigned>(date.month());
-    const MonthSpelling& spelling = detail::first_spelling(spellings);
+    const MonthSpelling& spelling = detail::first_spelling(detail::likely_spellings(pattern, spellings));
     const auto day = static_cast<unsigned>(date.day());
     const int year = static_cast<int>(date.year());
     const std::string_view weekday = detail::weekday_names[std::chrono::weekday(date).c_encoding()];
