@@ -144,6 +144,11 @@ def test_a_row_of_values_is_no_header(tmp_path):
     for header in ("7.5,8", "2024-01-01,5", "5,NaN"):
         with pytest.raises(ValueError, match=f"has no header: its first row begins with '{header.split(',')[0]}'"):
             table_of(tmp_path, "2024-01-02,6", header=header)
+    # Times above numbers.
+    assert table_of(tmp_path, "5,6", "7,8", header="1 mars 2024,1 avril 2024").names == ("1 mars 2024", "1 avril 2024")
+    for row in ("2024-01-03,2024-01-04", "NaN,NaN"):
+        with pytest.raises(ValueError, match="has no header"):
+            table_of(tmp_path, row, row, header="2024-01-01,2024-01-02")
     # As pandas calls columns without names, and years beside an index.
     assert table_of(tmp_path, "5,6", "7,8", header="0,1").names == ("0", "1")
     assert table_of(tmp_path, "5,6", "7,8", header=",2001").names == ("column_1", "2001")

@@ -530,6 +530,16 @@ TEST_CASE("csv variants: the twelve months of common locales are months, and go 
     }
 }
 
+TEST_CASE("csv variants: times above numbers alone name the columns") {
+    CHECK(parse("janvier 2024;février 2024;mars 2024\n1;2;3\n4;5;6\n").names ==
+          Names{"janvier 2024", "février 2024", "mars 2024"});
+    const auto table = parse("Jan 2024,Feb 2024\n1,2\n3,4\n");
+    CHECK(table.names == Names{"Jan 2024", "Feb 2024"});
+    CHECK(holds(table, 1, {2, 4}));
+    CHECK(parse("Jan 2024,7\nFeb 2024,8\n").rows() == 2);
+    CHECK(parse("Jan 2024,Feb 2024\n1,NaN\n3,4\n").names == Names{"Jan 2024", "Feb 2024"});
+}
+
 TEST_CASE("csv variants: strict refuses what would be repaired, and rows can be taken as they stand") {
     CsvOptions strict;
     strict.rows = io::RowPolicy::strict;

@@ -85,7 +85,8 @@ CsvLayout find_layout(std::string_view text, std::optional<char> separator = std
 
 /// Whether a first record holds names: it does unless all of it is numbers, times and gaps, or a time stands where the
 /// second record has one, too. Numbers in quotes are names, and so are times in quotes where the second record has
-/// numbers below, or no quotes, or where all of the first one are times.
+/// numbers below, or no quotes, or where all of the first one are times. Times alone are names above numbers
+/// and gaps.
 bool is_header(const std::vector<CsvField>& first, const std::vector<CsvField>& second, const GapWords& gaps);
 
 }  // namespace totograph::io

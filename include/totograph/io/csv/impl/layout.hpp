@@ -223,6 +223,8 @@ TOTOGRAPH_INLINE bool is_header(const std::vector<CsvField>& first, const std::v
     bool any_text = false;
     bool any_plain = false;
     bool all_times = true;
+    bool any_number_below = false;
+    bool any_text_below = false;
     bool are_over_data = false;  // as names are: in quotes that data lacks, or times over numbers
     for (std::size_t i = 0; i < first.size(); ++i) {
         const CellKind kind = kind_of_cell(without_blanks(first[i].text), gaps);
@@ -234,9 +236,13 @@ TOTOGRAPH_INLINE bool is_header(const std::vector<CsvField>& first, const std::v
         any_text = any_text || kind == CellKind::text;
         any_plain = any_plain || (kind != CellKind::blank && kind != CellKind::text && !first[i].is_quoted);
         all_times = all_times && kind == CellKind::time;
+        any_number_below = any_number_below || below == CellKind::number;
+        any_text_below =
+            any_text_below || below == CellKind::text || below == CellKind::time || below == CellKind::truth;
         are_over_data = are_over_data || is_quoted_alone || (kind == CellKind::time && below == CellKind::number);
     }
-    if (any_text || (first.front().text.empty() && !second.empty() && !second.front().text.empty())) {
+    if (any_text || (all_times && any_number_below && !any_text_below) ||
+        (first.front().text.empty() && !second.empty() && !second.front().text.empty())) {
         return true;
     }
     const bool any_time = std::any_of(first.begin(), first.end(), [&](const CsvField& field) {
