@@ -14,8 +14,9 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_L
         "$<$<COMPILE_LANGUAGE:CXX>:-Wno-uninitialized;-Wno-maybe-uninitialized>")
 endif()
 # GCC collects garbage when its memory has grown by that many percent. By default it does so at every doubling, which
-# takes a tenth of the time where it computes constants. Behind the first collection it looks for free pages one by one,
-# which takes up to a fifth in programs of many tests and in the library: they have none, and take up to 2.6 GB.
+# takes a tenth of the time where it computes constants. After its first collection GCC 12 searches freed pages one by
+# one, up to a fifth of the time for programs of many tests and for the library: those may grow by 2,000% first, so in
+# practice they are never collected, and take up to 2.6 GB.
 set(never "$<BOOL:$<TARGET_PROPERTY:TOTOGRAPH_NEVER_COLLECTS>>")
 target_compile_options(totograph_flags INTERFACE
     "$<$<COMPILE_LANG_AND_ID:CXX,GNU>:--param=ggc-min-expand=$<IF:${never},2000,200>>")

@@ -9,7 +9,7 @@ import platform
 import struct
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Iterator
+from typing import Any, Iterator, NoReturn
 
 ABI_VERSION = 1
 _ARCHITECTURES = {"x86_64": "x86-64", "AMD64": "x86-64"}
@@ -71,8 +71,10 @@ def read_header(path: str | os.PathLike[str]) -> PackageHeader:
     """Reads the header of a package. Raises `FileNotFoundError`, and `ValueError` for what is no whole package."""
     path = Path(path)
 
-    def refuse(word: str) -> None:
-        raise ValueError(f"The file '{path}' is no package of this kind: its header has the number {word}. {_HOW}")
+    def refuse(word: str) -> NoReturn:
+        raise ValueError(
+            f"The file '{path}' is no package of this kind: its header has {word}, which JSON does not know. {_HOW}"
+        )
 
     package: dict[str, Any] = {}
     models: list[dict[str, Any]] = []

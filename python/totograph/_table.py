@@ -158,12 +158,15 @@ def _check_range(file: str, name: str, texts: Sequence[str], numbers: Sequence[f
 
 def _is_header(first: Sequence[str], second: Sequence[str]) -> bool:
     """Whether a row has names; numbers are some where they count the columns, as in tables of pandas without others,
-    and times alone where numbers and gaps are below."""
+    and times alone where below are gaps and numbers without units."""
     is_text = any(_number(cell) is None and time_of(cell) is None for cell in first)
     below = [_number(cell) for cell in second]
-    are_dates = all(map(time_of, first)) and None not in below and not all(map(math.isnan, below))
+    numbers = [number for number in below if number is not None]
+    are_times_over_numbers = (
+        len(numbers) == len(below) and not all(map(math.isnan, numbers)) and all(map(time_of, first))
+    )
     counts = [cell.strip() for cell in first] == [str(i) for i in range(len(first))]
-    return is_text or are_dates or counts or not first[0].strip() and bool(second[0].strip())
+    return is_text or are_times_over_numbers or counts or not first[0].strip() and bool(second[0].strip())
 
 
 def _unique_names(given: Sequence[str]) -> tuple[list[str], tuple[str, ...]]:

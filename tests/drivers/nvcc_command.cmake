@@ -23,10 +23,11 @@ macro(totograph_nvcc_command)
         -Xcudafe=--max_cost_constexpr_call=2000000000
         -Xcompiler=-fconstexpr-ops-limit=8589934592 -Xcompiler=-fconstexpr-loop-limit=1073741824
         -Xcompiler=--param=ggc-min-heapsize=262144 -Xcompiler=--param=ggc-min-expand=200)
-    # Code that nobody runs: where nvcc can, it ends behind its front end, which instantiates all that is used.
+    # For code that is compiled but never run: where nvcc can, it stops behind its front end, which instantiates all
+    # templates in use. Errors of code generation are found by the programs of `nvcc/forecasters` alone.
     set(nvcc_syntax ${nvcc} --ptx)
-    execute_process(COMMAND "${NVCC}" --help OUTPUT_VARIABLE help ERROR_QUIET)
-    if(help MATCHES "--fdevice-syntax-only")
+    execute_process(COMMAND "${NVCC}" --help OUTPUT_VARIABLE nvcc_help ERROR_QUIET)
+    if(nvcc_help MATCHES "--fdevice-syntax-only")
         list(APPEND nvcc_syntax --fdevice-syntax-only)
     endif()
     file(MAKE_DIRECTORY "${SCRATCH}")

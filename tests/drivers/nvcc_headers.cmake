@@ -17,8 +17,8 @@ totograph_header_chains(chains ${headers})
 foreach(chain IN LISTS chains)
     totograph_chain_text(text "${chain}")
     file(WRITE "${SCRATCH}/alone.cu" "${text}")
-    # The device's half of the compiler reads all of the code, the host's too. But for definitions that are compiled
-    # separately: they take half the time, and `nvcc/forecasters` compiles all of them.
+    # Definitions that are compiled separately are left out: they take half the time, and `nvcc/forecasters` compiles
+    # all of them.
     execute_process(COMMAND ${nvcc_syntax} -DTOTOGRAPH_SEPARATE_COMPILATION -DTOTOGRAPH_SEPARATE_CUDA_COMPILATION
             -arch=compute_90a "${SCRATCH}/alone.cu"
             -o "${SCRATCH}/alone.ptx"

@@ -77,7 +77,7 @@ TEST_CASE("json: what people write beyond JSON is told by what to do about it") 
         refuses(text, "it holds a NUL byte at offset");
     }
     check_error(ErrorCode::invalid_file, {"it holds a NUL byte at offset 1"},
-                [] { io::parse_json("{\0}\0"sv, "x", {.is_file = false}); });
+                [] { io::parse_json("{\0}\0"sv, "x", {.detects_utf16 = false}); });
 }
 
 TEST_CASE("json: numbers that are not finite are read where that is asked for") {

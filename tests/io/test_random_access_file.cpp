@@ -80,8 +80,7 @@ TEST_CASE("random access file: what is no regular file is refused, and at once")
     if (::geteuid() != 0) {
         const auto closed = folder.file("closed", "x");
         REQUIRE(::chmod(closed.c_str(), 0) == 0);
-        check_error(ErrorCode::file_not_found,
-                    {"closed", "Permission denied; let its owner give this user the right to read it"},
+        check_error(ErrorCode::file_not_found, {"closed", "Permission denied; ask its owner to let this user read it"},
                     [&] { io::RandomAccessFile file(closed); });
     }
 }

@@ -20,8 +20,8 @@ namespace totograph::io {
 struct JsonLimits {
     std::size_t depth = 32;          ///< How deep objects and arrays may nest.
     std::size_t values = 1'000'000;  ///< Objects, arrays, strings, numbers, booleans and nulls, all together.
-    bool is_file = true;             ///< Whether text of UTF-16 is told: an editor may have saved it so.
-    bool not_finite = false;  ///< Whether NaN, Infinity and -Infinity are numbers, as Python's `json` writes them.
+    bool detects_utf16 = true;  ///< Whether text in UTF-16 is refused by that name; not where JSON is in a binary file.
+    bool not_finite = false;    ///< Whether NaN, Infinity and -Infinity are numbers, as Python's `json` writes them.
 };
 
 namespace detail {

@@ -195,7 +195,7 @@ TEST_CASE("checkpoint files: what is there instead is told by name") {
     }
     refuse(folder.path(), {"It holds 'a', 'b', 'c', 'config.json' and 1 more."});
     refuse("Datadog/Toto-Open-Base-1.0", {"nothing has that name", "tools/get_checkpoint downloads one from the hub"});
-    refuse("~/toto", {"'~/toto'", "write the home folder out, a shell replaces '~' only where it begins"});
+    refuse("~/toto", {"'~/toto'", "write the path of the home folder in full: a shell replaces '~'"});
 }
 
 TEST_CASE("checkpoint files: what other programs leave beside weights, and adapters") {

@@ -90,9 +90,11 @@ private:
     [[nodiscard]] std::vector<Place> unknown_beside(const std::set<const io::TensorInfo*>& known) const;
 
     /// Whether a tensor may be there that nobody reads: by its name; by its name without what wraps a model, where it
-    /// is the only one that this name can mean; or as the counter that torch keeps beside the average of a model.
+    /// is the only one that this name can mean; or as `n_averaged`, which torch's `AveragedModel` saves beside
+    /// `module.`.
     [[nodiscard]] bool is_ignored(const Place& place) const;
 
+    /// The first of an adapter, such as LoRA; the end where there is none.
     static std::vector<Place>::const_iterator first_of_adapter(const std::vector<Place>& places);
 
     /// @param others   that are missing as well
@@ -113,7 +115,7 @@ private:
     CheckpointRules rules_;
     std::vector<std::size_t> parts_;
     std::vector<File> files_;
-    std::map<std::string, std::vector<Place>> unwrapped_;  // wrapped tensors by what `unwrapped_name` makes of theirs
+    std::map<std::string, std::vector<Place>> unwrapped_;  // wrapped tensors by their unwrapped names
 };
 
 }  // namespace totograph

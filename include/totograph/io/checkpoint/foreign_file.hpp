@@ -32,7 +32,8 @@ std::string foreign_content(std::string_view start);
 /// The same where a safetensors file was expected: text is told as well, with its first words.
 std::string foreign_content_of_safetensors(std::string_view start);
 
-/// Throws `Error(invalid_file)` for a file that is empty, or of which one of the two above tells what it is.
+/// Throws `Error(invalid_file)` for a file that is empty or that `foreign` recognizes.
+/// @param foreign  `foreign_content`, or where a safetensors file is expected `foreign_content_of_safetensors`
 void refuse_foreign(const RandomAccessFile& file, std::string (*foreign)(std::string_view start));
 
 }  // namespace totograph::io

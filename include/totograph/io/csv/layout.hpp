@@ -83,10 +83,9 @@ void pass_over(CsvLayout& layout, const std::vector<SampledLine>& lines, std::si
 /// titles and the line "sep=;" of spreadsheets, and guesses the separator where none is given.
 CsvLayout find_layout(std::string_view text, std::optional<char> separator = std::nullopt);
 
-/// Whether a first record holds names: it does unless all of it is numbers, times and gaps, or a time stands where the
-/// second record has one, too. Numbers in quotes are names, and so are times in quotes where the second record has
-/// numbers below, or no quotes, or where all of the first one are times. Times alone are names above numbers
-/// and gaps.
+/// Whether a first record holds names. It does if any of it is text. Numbers, times and gaps are data, except numbers
+/// in quotes; times alone, where the second record has numbers and gaps alone; and times in quotes, where below are
+/// numbers or no quotes, or where the whole first record is times. A time above a time is data.
 bool is_header(const std::vector<CsvField>& first, const std::vector<CsvField>& second, const GapWords& gaps);
 
 }  // namespace totograph::io

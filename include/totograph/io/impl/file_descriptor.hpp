@@ -22,10 +22,9 @@ TOTOGRAPH_INLINE FileDescriptor open_for_reading(const std::filesystem::path& pa
     FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | extra_flags));
     if (!file) {
         const int reason = errno;
-        const std::string_view advice =
-            reason == EACCES || reason == EPERM
-                ? "; let its owner give this user the right to read it and to enter its folders."
-                : ". Check the path.";
+        const std::string_view advice = reason == EACCES || reason == EPERM
+                                            ? "; ask its owner to let this user read it and enter its folders."
+                                            : ". Check the path.";
         throw Error(ErrorCode::file_not_found, "The file " + in_quotes(path.string(), longest_quote) +
                                                    " cannot be opened: " + system_reason(reason) + std::string(advice));
     }

@@ -285,11 +285,7 @@ TOTOGRAPH_INLINE JsonValue JsonParser::read_number() {
     return JsonValue(number);
 }
 
-}  // namespace detail
-
-namespace detail {
-
-/// Whether a text has the mark of UTF-16, or begins with two units of it that are ASCII.
+/// Whether a text begins with the byte order mark of UTF-16, or with two ASCII characters in it.
 inline bool is_utf16(std::string_view text) {
     if (text.starts_with("\xff\xfe") || text.starts_with("\xfe\xff")) {
         return true;
@@ -301,7 +297,7 @@ inline bool is_utf16(std::string_view text) {
 }  // namespace detail
 
 TOTOGRAPH_INLINE JsonValue parse_json(std::string_view text, const std::string& where, JsonLimits limits) {
-    if (limits.is_file && detail::is_utf16(text)) {
+    if (limits.detects_utf16 && detail::is_utf16(text)) {
         throw Error(ErrorCode::invalid_file,
                     where + " is not JSON: it is text of UTF-16, as PowerShell writes it; save it as UTF-8.");
     }

@@ -76,7 +76,8 @@ private:
 
     bool take_month();
 
-    /// Takes the point of a name, which a whole one seldom has; one before a digit parts a month from a year.
+    /// Takes a point that belongs to the name ("janv.", "mai.-"). One before a digit is a separator, and so is ". "
+    /// behind a whole name.
     void take_point(const MonthName& month);
 
     /// The word that comes next; empty without.
@@ -92,9 +93,9 @@ private:
     bool is_day_first_ = false;
 };
 
-/// Those of the spellings that suit what stands around the month in a pattern, where there are any: "1er" is French,
-/// "de" is Spanish or Portuguese, and "1. " is German, in which names have capitals. Small letters are English in short
-/// names without points alone, as in "01jan2024".
+/// Narrows spellings by how a date is written, as long as some remain: "1er" suggests French, "de" Spanish or
+/// Portuguese, a point behind the day German ("3. März"). Small letters suggest no German, and English only by its
+/// usual short names without a point ("01jan2024").
 MonthSpellingSet likely_spellings(std::string_view pattern, MonthSpellingSet spellings);
 
 }  // namespace detail

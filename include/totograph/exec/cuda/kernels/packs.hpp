@@ -94,7 +94,7 @@ __device__ __forceinline__ void store_pack(T* to, const Pack<T, lanes>& pack) {
     }
 }
 
-/// How far behind the first of a lane's eight elements the first of the last four is: 4 where all are neighbours.
+/// How far apart the two fours of a lane's eight elements begin: 4 where all are neighbours.
 using Neighbours = std::integral_constant<int, 4>;
 
 /// Eight elements, the last four of which begin `apart` behind the first: an `int`, or a constant.

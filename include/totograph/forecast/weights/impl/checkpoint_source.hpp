@@ -49,9 +49,12 @@ TOTOGRAPH_INLINE CheckpointSource::CheckpointSource(const io::CheckpointFiles& f
     std::set<const io::TensorInfo*> known;
     std::vector<std::string> missing;
     for (const NamedShape& tensor : wanted) {
-        if (const std::optional<Place> place = find_any(tensor.name)) {
-            known.insert(&place->info);
-        } else {
+        const std::optional<Place> place = find_any(tensor.name);
+        const auto is_named = [&](const std::string& name) { return place->info.name == name; };
+        const bool is_wrapped = place && !is_named(tensor.name) &&
+                                (rules_.other_name == nullptr || !is_named(rules_.other_name(tensor.name)));
+        // What wraps a name may be a part of another one that is wanted: no tensor stands for both.
+        if (!place || (!known.insert(&place->info).second && is_wrapped)) {
             missing.push_back(tensor.name);
         }
     }
@@ -270,12 +273,11 @@ TOTOGRAPH_INLINE void CheckpointSource::refuse_missing(const std::string& name, 
             continue;
         }
         const std::vector<Place>& places = wrapped->second;
-        throw Error(ErrorCode::missing_tensor,
-                    lacks + " by this name, and has it " +
-                        (places.size() == 2 ? "twice" : std::to_string(places.size()) + " times") + ", as " +
-                        io::in_quotes(places.front().info.name, io::longest_quote) + " and " +
-                        io::in_quotes(places.back().info.name, io::longest_quote) +
-                        "; leave out the one that is not meant.");
+        throw Error(ErrorCode::missing_tensor, lacks + " by this name, but " + std::to_string(places.size()) +
+                                                   " of their names mean it, such as " +
+                                                   io::in_quotes(places.front().info.name, io::longest_quote) +
+                                                   " and " + io::in_quotes(places.back().info.name, io::longest_quote) +
+                                                   "; leave out all but the one that is meant.");
     }
     // Each part was saved by itself, perhaps with a prefix of its own.
     std::vector<std::string> missing{name};

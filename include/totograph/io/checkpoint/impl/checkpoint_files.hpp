@@ -31,9 +31,9 @@ TOTOGRAPH_INLINE CheckpointFiles CheckpointSearch::run() const {
             fail(ErrorCode::file_not_found,
                  "There is no checkpoint at " + in_quotes(named_.string(), longest_quote) +
                      ": nothing has that name. Name a folder that holds model.safetensors, or such a file" +
-                     (named_.string().starts_with('~')
-                          ? "; write the home folder out, a shell replaces '~' only where it begins an unquoted word."
-                          : "; tools/get_checkpoint downloads one from the hub."));
+                     (named_.string().starts_with('~') ? "; write the path of the home folder in full: a shell "
+                                                         "replaces '~' only where it begins an unquoted word."
+                                                       : "; tools/get_checkpoint downloads one from the hub."));
         default: return of_file(named_);
     }
 }

@@ -220,7 +220,7 @@ TOTOGRAPH_INLINE std::vector<TensorInfo> parse_safetensors_header(std::span<cons
     if (!text.starts_with('{')) {
         throw Error(ErrorCode::invalid_file, where + " is not a JSON object: it must begin with '{'.");
     }
-    const JsonValue header = parse_json(text, where, {.is_file = false});
+    const JsonValue header = parse_json(text, where, {.detects_utf16 = false});
 
     const std::size_t data_begin = prefix + static_cast<std::size_t>(length);
     std::vector<TensorInfo> tensors;

@@ -224,8 +224,8 @@ TOTOGRAPH_INLINE bool is_header(const std::vector<CsvField>& first, const std::v
     bool any_plain = false;
     bool all_times = true;
     bool any_number_below = false;
-    bool any_text_below = false;
-    bool are_over_data = false;  // as names are: in quotes that data lacks, or times over numbers
+    bool any_other_below = false;  // than numbers and gaps
+    bool are_over_data = false;    // as names are: in quotes that data lacks, or times over numbers
     for (std::size_t i = 0; i < first.size(); ++i) {
         const CellKind kind = kind_of_cell(without_blanks(first[i].text), gaps);
         const CellKind below = i < second.size() ? kind_of_cell(without_blanks(second[i].text), gaps) : CellKind::blank;
@@ -237,11 +237,12 @@ TOTOGRAPH_INLINE bool is_header(const std::vector<CsvField>& first, const std::v
         any_plain = any_plain || (kind != CellKind::blank && kind != CellKind::text && !first[i].is_quoted);
         all_times = all_times && kind == CellKind::time;
         any_number_below = any_number_below || below == CellKind::number;
-        any_text_below =
-            any_text_below || below == CellKind::text || below == CellKind::time || below == CellKind::truth;
+        any_other_below =
+            any_other_below || (below != CellKind::number && below != CellKind::blank && below != CellKind::gap_word);
         are_over_data = are_over_data || is_quoted_alone || (kind == CellKind::time && below == CellKind::number);
     }
-    if (any_text || (all_times && any_number_below && !any_text_below) ||
+    const bool are_times_over_numbers = all_times && any_number_below && !any_other_below;
+    if (any_text || are_times_over_numbers ||
         (first.front().text.empty() && !second.empty() && !second.front().text.empty())) {
         return true;
     }

@@ -54,6 +54,14 @@ constexpr MonthNameIndex index_month_names() {
 inline constexpr MonthNameIndex month_name_index = index_month_names();
 
 static_assert(month_spellings.size() <= 8 * sizeof(MonthSpellingSet), "A set has no bit for some spelling of months.");
+static_assert(std::all_of(month_spellings.begin(), month_spellings.end(),
+                          [](const MonthSpelling& one) {
+                              return std::any_of(month_spellings.begin(), month_spellings.end(),
+                                                 [&](const MonthSpelling& other) {
+                                                     return other.is_whole && other.language == one.language;
+                                                 });
+                          }),
+              "A language has short names of months alone; add its whole ones, which tell what a short one is.");
 static_assert(month_name_index.is_unambiguous,
               "A name in month_spellings stands for two months; leave it out of all rows.");
 

@@ -42,7 +42,7 @@ TOTOGRAPH_INLINE std::optional<NamedDate> NamedDateReader::read() {
         }
     }
     const bool is_whole = has_year_ && date_.month > 0 && (date_.has_day || rest_.empty());
-    // "SET2000" and "MAG2000" are the names of products, too.
+    // "SET2000" may be a product: only English names may touch a year without a day.
     const bool is_label = !date_.has_day && date_.pattern.find("bY") != std::string::npos &&
                           (date_.month_spellings & spellings_of("English")) == 0;
     return is_whole && !is_label ? std::optional(date_) : std::nullopt;
@@ -179,7 +179,11 @@ TOTOGRAPH_INLINE void NamedDateReader::take_point(const MonthName& month) {
 }
 
 TOTOGRAPH_INLINE MonthSpellingSet likely_spellings(std::string_view pattern, MonthSpellingSet spellings) {
-    const auto has = [&](std::string_view part) { return pattern.find(part) != pattern.npos; };
+    std::string plain(pattern);  // without the marks of capitals and of small letters
+    std::erase_if(plain, [](char mark) { return mark == '_' || mark == '^'; });
+    const auto has = [&](std::string_view part) { return plain.find(part) != std::string::npos; };
+    // In "1.mai.2024" and "Apr.30.24" the points are separators.
+    const bool has_point_separators = has("b.Y") || has("b.y") || has("b.D") || has("b.d");
     const auto prefer = [&](MonthSpellingSet likely) {
         spellings = (spellings & likely) != 0 ? spellings & likely : spellings;
     };
@@ -189,14 +193,16 @@ TOTOGRAPH_INLINE MonthSpellingSet likely_spellings(std::string_view pattern, Mon
     if (has("f")) {
         prefer(spellings_of("Spanish") | spellings_of("Portuguese"));
     }
-    // In "1.mai.2024" points part all.
-    if (has("d. ") || has("D. ") || ((has("d.") || has("D.")) && !has("b.Y"))) {
+    if (has("d. b") || has("D. b") || (!has_point_separators && (has("d.b") || has("D.b")))) {
         prefer(spellings_of("German"));
     }
-    if (has("_b")) {
+    if (pattern.find("_b") != pattern.npos) {
         prefer(~spellings_of("German"));
         constexpr MonthSpellingSet usual_short_ones = 1;
-        if ((spellings & usual_short_ones) == 0 || has("p") || has("b.")) {
+        static_assert(month_spellings[0].language == "English" && !month_spellings[0].is_whole,
+                      "The first spelling of months is not that of short English names.");
+        const bool has_point = has("p") || (has("b.") && !has_point_separators);
+        if ((spellings & usual_short_ones) == 0 || has_point) {
             prefer(~spellings_of("English"));
         }
     }

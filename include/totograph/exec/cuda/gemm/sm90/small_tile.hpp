@@ -27,8 +27,8 @@ struct SmallBlockTile {
     static constexpr int blocks_of_multiprocessor = m > Sm90SmallTile::most_m_of_two ? 1 : 2;
     static constexpr std::uint32_t column_bytes = n * Sm90SmallTile::row_bytes;
     static constexpr std::uint32_t stage_bytes = Sm90SmallTile::stage_bytes(m);
-    /// From a row of sums in shared memory to the next, in floats: who stores does not wait for a bank, nor does who
-    /// loads, but for the fours of a pair, which take as long as two.
+    /// From a row of sums in shared memory to the next, in floats: neither stores nor loads have bank conflicts, but
+    /// for the loads of a pair that is stored as f32, which take two accesses.
     static constexpr int sum_stride = n + 4;
     static constexpr std::size_t sum_bytes = std::size_t{warpgroups} * m * sum_stride * sizeof(float);
     /// Sums lie where the stages were, which begin at a multiple of 1,024 bytes.

@@ -160,9 +160,9 @@ public:
     }
 
     /// Stores what the chain makes of the accumulators.
-    /// @param use  is called with what the chain made of each row: how far its fours are apart, the row, the first
-    /// column,
-    ///             whether the columns are of the GEMM, whether the row is as well, and eight of them
+    /// @param use  is called for each row with how far its two fours are apart, its number, the first column, whether
+    /// the
+    ///             columns are of the GEMM, whether the row is as well, and the eight results
     template <class Use>
     __device__ __forceinline__ void finish(const Accumulators& acc, const Use& use) {
 #pragma unroll 1

@@ -65,8 +65,8 @@ struct TileParts<TileGroup<Tile, Norm, has_tail, K...>> {
             [&](int i) { return thread + i * threads < Tile::m && row_of(i) < Group::m; });
     }
 
-    /// Leaves eight columns of a row, `LaneColumns`, to the next launch. Of the lanes that are neighbours, eights have
-    /// the columns whose squares are added up.
+    /// Leaves eight columns of a row, `LaneColumns`, to the next launch. Eight neighbouring
+    /// lanes have the columns whose squares are added up.
     /// @param apart       as `load_fours` takes it
     /// @param column      the first of them
     /// @param has_column  they are of the GEMM
