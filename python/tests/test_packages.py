@@ -28,7 +28,7 @@ def test_foreign_and_broken_packages_are_refused_before_they_run(tmp_path, monke
         (whole.replace(b'"abi":1', b'"abi":9'), "version 9 of the C interface"),
         (whole.replace(b'"abi":1', b'"abi":0'), "version 0 of the C interface"),
         (whole.replace(b'"architecture":"x86-64"', b'"architecture":"risc-v"'), "of the kind risc-v"),
-        (whole.replace(b'"architecture":"x86-64"', b'"architecture":NaN     '), "has the number NaN"),
+        (whole.replace(b'"architecture":"x86-64"', b'"architecture":NaN     '), "has NaN, which JSON does not know"),
         (whole.replace(b'"popcnt"', b'"popcat"'), "processors with popcat"),
         (whole.replace(b'"compiler"', b'"conpiler"'), "lacks 'compiler'"),
         (whole.replace(b"totograph\0\0\0{", b"totagraph\0\0\0{"), "no header of one"),
