@@ -11,8 +11,8 @@
 
 namespace totograph::forecast_detail {
 
-/// A tensor's name without what wraps a model, or parts of it, in training: torch.compile has `_orig_mod.` in names,
-/// data-parallel training `module.`, FSDP and checkpoints of activations words of their own.
+/// A tensor's name without the prefixes of what wraps a model, or parts of it, in training: `_orig_mod` of
+/// torch.compile, `module` of data-parallel training, and those of FSDP and of activation checkpointing.
 inline std::string unwrapped_name(std::string_view name) {
     constexpr std::string_view wrappers[] = {"_orig_mod.", "module.", "_fsdp_wrapped_module.",
                                              "_checkpoint_wrapped_module."};
