@@ -188,7 +188,7 @@ TEST_CASE("what wraps a model in training may be in the names") {
         {.is_ignored = [](std::string_view name) { return name == "more"; }}));
     // A model and its average, each of them whole.
     refuses(ErrorCode::missing_tensor,
-            {"'table' by this name, but 2 of their names mean it, such as 'module.table' and '_orig_mod.table'"},
+            {" by this name, but 2 of their names mean it, such as 'module.", "' and '_orig_mod."},
             write(folder, {{"module.table", {3, 2}},
                            {"module.head", {2, 2}},
                            {"_orig_mod.table", {3, 2}},
@@ -293,7 +293,7 @@ TEST_CASE("numbers of eight bits are told as such, whatever shape they were pack
 TEST_CASE("an adapter is told from a model") {
     const test::ScratchFolder folder;
     check_error(ErrorCode::missing_tensor,
-                {"lacks the tensor 'table', and 'base_model.model.head.lora_A.weight' is a part of an adapter",
+                {"lacks the tensor '", "', and 'base_model.model.head.lora_A.weight' is a part of an adapter",
                  "merge it into its model"},
                 [&] {
                     (void)load_weights<Decode>(write(folder, {{"base_model.model.head.lora_A.weight", {1, 2}},

@@ -196,7 +196,7 @@ TOTOGRAPH_INLINE MonthSpellingSet likely_spellings(std::string_view pattern, Mon
     if (has("d. b") || has("D. b") || (!has_point_separators && (has("d.b") || has("D.b")))) {
         prefer(spellings_of("German"));
     }
-    if (pattern.find("_b") != pattern.npos) {
+    if (pattern.find("_b") != std::string_view::npos) {
         prefer(~spellings_of("German"));
         constexpr MonthSpellingSet usual_short_ones = 1;
         static_assert(month_spellings[0].language == "English" && !month_spellings[0].is_whole,
@@ -231,7 +231,8 @@ TOTOGRAPH_INLINE void join_pattern(std::string& later, std::string_view earlier)
     std::string before(earlier);
     // A whole name among short ones has no point.
     const auto add_point = [](std::string& without, std::string_view with) {
-        if (const std::size_t point = with.find('p'); point != with.npos && without.size() + 1 == with.size()) {
+        if (const std::size_t point = with.find('p');
+            point != std::string_view::npos && without.size() + 1 == with.size()) {
             without.insert(point, "p");
         }
     };
@@ -242,7 +243,7 @@ TOTOGRAPH_INLINE void join_pattern(std::string& later, std::string_view earlier)
     }
     for (std::size_t i = 0; i < joined.size(); ++i) {
         const auto are_both = [&](std::string_view kinds) {
-            return kinds.find(joined[i]) != kinds.npos && kinds.find(before[i]) != kinds.npos;
+            return kinds.find(joined[i]) != std::string_view::npos && kinds.find(before[i]) != std::string_view::npos;
         };
         const bool is_day = are_both("dDe");
         const bool is_point = are_both("p.");
