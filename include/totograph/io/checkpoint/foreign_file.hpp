@@ -32,6 +32,11 @@ std::string foreign_content(std::string_view start);
 /// The same where a safetensors file was expected: text is told as well, with its first words.
 std::string foreign_content_of_safetensors(std::string_view start);
 
+/// What a file or a tensor of an adapter is, and what to do about it, as a part of a sentence.
+inline constexpr std::string_view adapter_and_advice =
+    "an adapter such as LoRA, which only changes the weights of a model: merge it into its model (of peft, "
+    "merge_and_unload)";
+
 /// Throws `Error(invalid_file)` for a file that is empty or that `foreign` recognizes.
 /// @param foreign  `foreign_content`, or where a safetensors file is expected `foreign_content_of_safetensors`
 void refuse_foreign(const RandomAccessFile& file, std::string (*foreign)(std::string_view start));

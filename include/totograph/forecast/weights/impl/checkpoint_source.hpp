@@ -28,6 +28,7 @@
 #include <totograph/forecast/weights/checkpoint_rules.hpp>
 #include <totograph/forecast/weights/name_prefix.hpp>
 #include <totograph/io/checkpoint/checkpoint_files.hpp>
+#include <totograph/io/checkpoint/foreign_file.hpp>
 #include <totograph/io/checkpoint/safetensors.hpp>
 #include <totograph/io/checkpoint/safetensors_header.hpp>
 #include <totograph/io/file_identity.hpp>
@@ -234,9 +235,8 @@ inline bool is_of_adapter(std::string_view name) {
 
 /// What to do about a tensor of an adapter, as the end of a sentence.
 inline std::string adapter_sentence(const std::string& name) {
-    return io::in_quotes(name, io::longest_quote) +
-           " is a part of an adapter such as LoRA, which only changes the weights of a model: merge it into its model "
-           "(of peft, merge_and_unload) and save that.";
+    return io::in_quotes(name, io::longest_quote) + " is a part of " + std::string(io::adapter_and_advice) +
+           " and save that.";
 }
 
 }  // namespace forecast_detail

@@ -218,10 +218,8 @@ TOTOGRAPH_INLINE CheckpointFiles CheckpointSearch::of_file(const Path& file) {
 
 TOTOGRAPH_INLINE CheckpointFiles CheckpointSearch::one(const Path& weights) {
     if (weights.filename() == adapter_name) {
-        fail(ErrorCode::invalid_file,
-             "The file " + in_quotes(weights.string(), longest_quote) +
-                 " is an adapter such as LoRA, which only changes the weights of a model: merge it into its model (of "
-                 "peft, merge_and_unload), save that, and name its folder.");
+        fail(ErrorCode::invalid_file, "The file " + in_quotes(weights.string(), longest_quote) + " is " +
+                                          std::string(adapter_and_advice) + ", save that, and name its folder.");
     }
     require_downloaded(weights);
     CheckpointFiles files;

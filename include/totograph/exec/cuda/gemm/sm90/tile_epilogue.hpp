@@ -161,8 +161,7 @@ public:
 
     /// Stores what the chain makes of the accumulators.
     /// @param use  is called for each row with how far its two fours are apart, its number, the first column, whether
-    /// the
-    ///             columns are of the GEMM, whether the row is as well, and the eight results
+    ///             the columns are of the GEMM, whether the row is, too, and the eight results
     template <class Use>
     __device__ __forceinline__ void finish(const Accumulators& acc, const Use& use) {
 #pragma unroll 1

@@ -31,383 +31,106 @@ __device__ __forceinline__ void wgmma_wait() {
     asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(most) : "memory");
 }
 
-/// 64 rows by 256 columns, over 32 bytes of k of each, added to `acc` where it `accumulates`. Of a warpgroup's thread,
-/// `acc[4 j + 2 h + i]` is row `16 warp + lane / 4 + 8 h`, column `8 j + 2 (lane % 4) + i`.
-template <MmaOperand operand = MmaOperand::bf16>
-__device__ __forceinline__ void wgmma_m64(float (&acc)[128], std::uint64_t rows, std::uint64_t columns,
-                                          int accumulates) {
-    // clang-format off
-#define TOTOGRAPH_WGMMA(types, transposed) \
-    asm volatile( \
-        "{\n.reg .pred accumulates;\nsetp.ne.b32 accumulates, %130, 0;\n" \
-        "wgmma.mma_async.sync.aligned.m64n256" types " {" \
-        "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, " \
-        "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, " \
-        "%32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, " \
-        "%48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63, " \
-        "%64, %65, %66, %67, %68, %69, %70, %71, %72, %73, %74, %75, %76, %77, %78, %79, " \
-        "%80, %81, %82, %83, %84, %85, %86, %87, %88, %89, %90, %91, %92, %93, %94, %95, " \
-        "%96, %97, %98, %99, %100, %101, %102, %103, %104, %105, %106, %107, %108, %109, %110, %111, " \
-        "%112, %113, %114, %115, %116, %117, %118, %119, %120, %121, %122, %123, %124, %125, %126, %127}, " \
-        "%128, %129, accumulates, 1, 1" transposed ";\n}\n" \
-        : "+f"(acc[0]), "+f"(acc[1]), "+f"(acc[2]), "+f"(acc[3]), \
-          "+f"(acc[4]), "+f"(acc[5]), "+f"(acc[6]), "+f"(acc[7]), \
-          "+f"(acc[8]), "+f"(acc[9]), "+f"(acc[10]), "+f"(acc[11]), \
-          "+f"(acc[12]), "+f"(acc[13]), "+f"(acc[14]), "+f"(acc[15]), \
-          "+f"(acc[16]), "+f"(acc[17]), "+f"(acc[18]), "+f"(acc[19]), \
-          "+f"(acc[20]), "+f"(acc[21]), "+f"(acc[22]), "+f"(acc[23]), \
-          "+f"(acc[24]), "+f"(acc[25]), "+f"(acc[26]), "+f"(acc[27]), \
-          "+f"(acc[28]), "+f"(acc[29]), "+f"(acc[30]), "+f"(acc[31]), \
-          "+f"(acc[32]), "+f"(acc[33]), "+f"(acc[34]), "+f"(acc[35]), \
-          "+f"(acc[36]), "+f"(acc[37]), "+f"(acc[38]), "+f"(acc[39]), \
-          "+f"(acc[40]), "+f"(acc[41]), "+f"(acc[42]), "+f"(acc[43]), \
-          "+f"(acc[44]), "+f"(acc[45]), "+f"(acc[46]), "+f"(acc[47]), \
-          "+f"(acc[48]), "+f"(acc[49]), "+f"(acc[50]), "+f"(acc[51]), \
-          "+f"(acc[52]), "+f"(acc[53]), "+f"(acc[54]), "+f"(acc[55]), \
-          "+f"(acc[56]), "+f"(acc[57]), "+f"(acc[58]), "+f"(acc[59]), \
-          "+f"(acc[60]), "+f"(acc[61]), "+f"(acc[62]), "+f"(acc[63]), \
-          "+f"(acc[64]), "+f"(acc[65]), "+f"(acc[66]), "+f"(acc[67]), \
-          "+f"(acc[68]), "+f"(acc[69]), "+f"(acc[70]), "+f"(acc[71]), \
-          "+f"(acc[72]), "+f"(acc[73]), "+f"(acc[74]), "+f"(acc[75]), \
-          "+f"(acc[76]), "+f"(acc[77]), "+f"(acc[78]), "+f"(acc[79]), \
-          "+f"(acc[80]), "+f"(acc[81]), "+f"(acc[82]), "+f"(acc[83]), \
-          "+f"(acc[84]), "+f"(acc[85]), "+f"(acc[86]), "+f"(acc[87]), \
-          "+f"(acc[88]), "+f"(acc[89]), "+f"(acc[90]), "+f"(acc[91]), \
-          "+f"(acc[92]), "+f"(acc[93]), "+f"(acc[94]), "+f"(acc[95]), \
-          "+f"(acc[96]), "+f"(acc[97]), "+f"(acc[98]), "+f"(acc[99]), \
-          "+f"(acc[100]), "+f"(acc[101]), "+f"(acc[102]), "+f"(acc[103]), \
-          "+f"(acc[104]), "+f"(acc[105]), "+f"(acc[106]), "+f"(acc[107]), \
-          "+f"(acc[108]), "+f"(acc[109]), "+f"(acc[110]), "+f"(acc[111]), \
-          "+f"(acc[112]), "+f"(acc[113]), "+f"(acc[114]), "+f"(acc[115]), \
-          "+f"(acc[116]), "+f"(acc[117]), "+f"(acc[118]), "+f"(acc[119]), \
-          "+f"(acc[120]), "+f"(acc[121]), "+f"(acc[122]), "+f"(acc[123]), \
-          "+f"(acc[124]), "+f"(acc[125]), "+f"(acc[126]), "+f"(acc[127]) \
-        : "l"(rows), "l"(columns), "r"(accumulates))
-    // clang-format on
-    if constexpr (operand == MmaOperand::tf32) {
-        TOTOGRAPH_WGMMA("k8.f32.tf32.tf32", "");
-    } else {
-        TOTOGRAPH_WGMMA("k16.f32.bf16.bf16", ", 0, 0");
-    }
-#undef TOTOGRAPH_WGMMA
-}
+// clang-format off
+// Names of the accumulators in the text of an instruction, and the accumulators themselves, each list of the one before.
+#define TOTOGRAPH_WGMMA_NAMES_8 "%0, %1, %2, %3, %4, %5, %6, %7"
+#define TOTOGRAPH_WGMMA_NAMES_16 TOTOGRAPH_WGMMA_NAMES_8 \
+    ", %8, %9, %10, %11, %12, %13, %14, %15"
+#define TOTOGRAPH_WGMMA_NAMES_20 TOTOGRAPH_WGMMA_NAMES_16 \
+    ", %16, %17, %18, %19"
+#define TOTOGRAPH_WGMMA_NAMES_32 TOTOGRAPH_WGMMA_NAMES_20 \
+    ", %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31"
+#define TOTOGRAPH_WGMMA_NAMES_40 TOTOGRAPH_WGMMA_NAMES_32 \
+    ", %32, %33, %34, %35, %36, %37, %38, %39"
+#define TOTOGRAPH_WGMMA_NAMES_48 TOTOGRAPH_WGMMA_NAMES_40 \
+    ", %40, %41, %42, %43, %44, %45, %46, %47"
+#define TOTOGRAPH_WGMMA_NAMES_64 TOTOGRAPH_WGMMA_NAMES_48 \
+    ", %48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63"
+#define TOTOGRAPH_WGMMA_NAMES_96 TOTOGRAPH_WGMMA_NAMES_64 \
+    ", %64, %65, %66, %67, %68, %69, %70, %71, %72, %73, %74, %75, %76, %77, %78, %79" \
+    ", %80, %81, %82, %83, %84, %85, %86, %87, %88, %89, %90, %91, %92, %93, %94, %95"
+#define TOTOGRAPH_WGMMA_NAMES_112 TOTOGRAPH_WGMMA_NAMES_96 \
+    ", %96, %97, %98, %99, %100, %101, %102, %103, %104, %105, %106, %107, %108, %109, %110, %111"
+#define TOTOGRAPH_WGMMA_NAMES_128 TOTOGRAPH_WGMMA_NAMES_112 \
+    ", %112, %113, %114, %115, %116, %117, %118, %119, %120, %121, %122, %123, %124, %125, %126, %127"
+#define TOTOGRAPH_WGMMA_FOUR(i) "+f"(acc[i]), "+f"(acc[(i) + 1]), "+f"(acc[(i) + 2]), "+f"(acc[(i) + 3])
+#define TOTOGRAPH_WGMMA_SUMS_8 TOTOGRAPH_WGMMA_FOUR(0), TOTOGRAPH_WGMMA_FOUR(4)
+#define TOTOGRAPH_WGMMA_SUMS_16 TOTOGRAPH_WGMMA_SUMS_8, \
+    TOTOGRAPH_WGMMA_FOUR(8), TOTOGRAPH_WGMMA_FOUR(12)
+#define TOTOGRAPH_WGMMA_SUMS_20 TOTOGRAPH_WGMMA_SUMS_16, \
+    TOTOGRAPH_WGMMA_FOUR(16)
+#define TOTOGRAPH_WGMMA_SUMS_32 TOTOGRAPH_WGMMA_SUMS_20, \
+    TOTOGRAPH_WGMMA_FOUR(20), TOTOGRAPH_WGMMA_FOUR(24), TOTOGRAPH_WGMMA_FOUR(28)
+#define TOTOGRAPH_WGMMA_SUMS_40 TOTOGRAPH_WGMMA_SUMS_32, \
+    TOTOGRAPH_WGMMA_FOUR(32), TOTOGRAPH_WGMMA_FOUR(36)
+#define TOTOGRAPH_WGMMA_SUMS_48 TOTOGRAPH_WGMMA_SUMS_40, \
+    TOTOGRAPH_WGMMA_FOUR(40), TOTOGRAPH_WGMMA_FOUR(44)
+#define TOTOGRAPH_WGMMA_SUMS_64 TOTOGRAPH_WGMMA_SUMS_48, \
+    TOTOGRAPH_WGMMA_FOUR(48), TOTOGRAPH_WGMMA_FOUR(52), TOTOGRAPH_WGMMA_FOUR(56), TOTOGRAPH_WGMMA_FOUR(60)
+#define TOTOGRAPH_WGMMA_SUMS_96 TOTOGRAPH_WGMMA_SUMS_64, \
+    TOTOGRAPH_WGMMA_FOUR(64), TOTOGRAPH_WGMMA_FOUR(68), TOTOGRAPH_WGMMA_FOUR(72), TOTOGRAPH_WGMMA_FOUR(76), \
+    TOTOGRAPH_WGMMA_FOUR(80), TOTOGRAPH_WGMMA_FOUR(84), TOTOGRAPH_WGMMA_FOUR(88), TOTOGRAPH_WGMMA_FOUR(92)
+#define TOTOGRAPH_WGMMA_SUMS_112 TOTOGRAPH_WGMMA_SUMS_96, \
+    TOTOGRAPH_WGMMA_FOUR(96), TOTOGRAPH_WGMMA_FOUR(100), TOTOGRAPH_WGMMA_FOUR(104), TOTOGRAPH_WGMMA_FOUR(108)
+#define TOTOGRAPH_WGMMA_SUMS_128 TOTOGRAPH_WGMMA_SUMS_112, \
+    TOTOGRAPH_WGMMA_FOUR(112), TOTOGRAPH_WGMMA_FOUR(116), TOTOGRAPH_WGMMA_FOUR(120), TOTOGRAPH_WGMMA_FOUR(124)
 
-/// The same for 224 columns.
-template <MmaOperand operand = MmaOperand::bf16>
-__device__ __forceinline__ void wgmma_m64(float (&acc)[112], std::uint64_t rows, std::uint64_t columns,
-                                          int accumulates) {
-    // clang-format off
-#define TOTOGRAPH_WGMMA(types, transposed) \
+// `types` ends the name of the instruction; `order` says that neither operand is transposed, where one can be.
+#define TOTOGRAPH_WGMMA_OF(n, count, rows_name, columns_name, accumulates_name, types, order) \
     asm volatile( \
-        "{\n.reg .pred accumulates;\nsetp.ne.b32 accumulates, %114, 0;\n" \
-        "wgmma.mma_async.sync.aligned.m64n224" types " {" \
-        "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, " \
-        "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, " \
-        "%32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, " \
-        "%48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63, " \
-        "%64, %65, %66, %67, %68, %69, %70, %71, %72, %73, %74, %75, %76, %77, %78, %79, " \
-        "%80, %81, %82, %83, %84, %85, %86, %87, %88, %89, %90, %91, %92, %93, %94, %95, " \
-        "%96, %97, %98, %99, %100, %101, %102, %103, %104, %105, %106, %107, %108, %109, %110, %111}, " \
-        "%112, %113, accumulates, 1, 1" transposed ";\n}\n" \
-        : "+f"(acc[0]), "+f"(acc[1]), "+f"(acc[2]), "+f"(acc[3]), \
-          "+f"(acc[4]), "+f"(acc[5]), "+f"(acc[6]), "+f"(acc[7]), \
-          "+f"(acc[8]), "+f"(acc[9]), "+f"(acc[10]), "+f"(acc[11]), \
-          "+f"(acc[12]), "+f"(acc[13]), "+f"(acc[14]), "+f"(acc[15]), \
-          "+f"(acc[16]), "+f"(acc[17]), "+f"(acc[18]), "+f"(acc[19]), \
-          "+f"(acc[20]), "+f"(acc[21]), "+f"(acc[22]), "+f"(acc[23]), \
-          "+f"(acc[24]), "+f"(acc[25]), "+f"(acc[26]), "+f"(acc[27]), \
-          "+f"(acc[28]), "+f"(acc[29]), "+f"(acc[30]), "+f"(acc[31]), \
-          "+f"(acc[32]), "+f"(acc[33]), "+f"(acc[34]), "+f"(acc[35]), \
-          "+f"(acc[36]), "+f"(acc[37]), "+f"(acc[38]), "+f"(acc[39]), \
-          "+f"(acc[40]), "+f"(acc[41]), "+f"(acc[42]), "+f"(acc[43]), \
-          "+f"(acc[44]), "+f"(acc[45]), "+f"(acc[46]), "+f"(acc[47]), \
-          "+f"(acc[48]), "+f"(acc[49]), "+f"(acc[50]), "+f"(acc[51]), \
-          "+f"(acc[52]), "+f"(acc[53]), "+f"(acc[54]), "+f"(acc[55]), \
-          "+f"(acc[56]), "+f"(acc[57]), "+f"(acc[58]), "+f"(acc[59]), \
-          "+f"(acc[60]), "+f"(acc[61]), "+f"(acc[62]), "+f"(acc[63]), \
-          "+f"(acc[64]), "+f"(acc[65]), "+f"(acc[66]), "+f"(acc[67]), \
-          "+f"(acc[68]), "+f"(acc[69]), "+f"(acc[70]), "+f"(acc[71]), \
-          "+f"(acc[72]), "+f"(acc[73]), "+f"(acc[74]), "+f"(acc[75]), \
-          "+f"(acc[76]), "+f"(acc[77]), "+f"(acc[78]), "+f"(acc[79]), \
-          "+f"(acc[80]), "+f"(acc[81]), "+f"(acc[82]), "+f"(acc[83]), \
-          "+f"(acc[84]), "+f"(acc[85]), "+f"(acc[86]), "+f"(acc[87]), \
-          "+f"(acc[88]), "+f"(acc[89]), "+f"(acc[90]), "+f"(acc[91]), \
-          "+f"(acc[92]), "+f"(acc[93]), "+f"(acc[94]), "+f"(acc[95]), \
-          "+f"(acc[96]), "+f"(acc[97]), "+f"(acc[98]), "+f"(acc[99]), \
-          "+f"(acc[100]), "+f"(acc[101]), "+f"(acc[102]), "+f"(acc[103]), \
-          "+f"(acc[104]), "+f"(acc[105]), "+f"(acc[106]), "+f"(acc[107]), \
-          "+f"(acc[108]), "+f"(acc[109]), "+f"(acc[110]), "+f"(acc[111]) \
+        "{\n.reg .pred accumulates;\nsetp.ne.b32 accumulates, " accumulates_name ", 0;\n" \
+        "wgmma.mma_async.sync.aligned.m64n" #n types " {" TOTOGRAPH_WGMMA_NAMES_##count "}, " \
+        rows_name ", " columns_name ", accumulates, 1, 1" order ";\n}\n" \
+        : TOTOGRAPH_WGMMA_SUMS_##count \
         : "l"(rows), "l"(columns), "r"(accumulates))
-    // clang-format on
-    if constexpr (operand == MmaOperand::tf32) {
-        TOTOGRAPH_WGMMA("k8.f32.tf32.tf32", "");
-    } else {
-        TOTOGRAPH_WGMMA("k16.f32.bf16.bf16", ", 0, 0");
-    }
-#undef TOTOGRAPH_WGMMA
-}
 
-/// The same for 192 columns.
-template <MmaOperand operand = MmaOperand::bf16>
-__device__ __forceinline__ void wgmma_m64(float (&acc)[96], std::uint64_t rows, std::uint64_t columns,
-                                          int accumulates) {
-    // clang-format off
-#define TOTOGRAPH_WGMMA(types, transposed) \
-    asm volatile( \
-        "{\n.reg .pred accumulates;\nsetp.ne.b32 accumulates, %98, 0;\n" \
-        "wgmma.mma_async.sync.aligned.m64n192" types " {" \
-        "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, " \
-        "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, " \
-        "%32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, " \
-        "%48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63, " \
-        "%64, %65, %66, %67, %68, %69, %70, %71, %72, %73, %74, %75, %76, %77, %78, %79, " \
-        "%80, %81, %82, %83, %84, %85, %86, %87, %88, %89, %90, %91, %92, %93, %94, %95}, " \
-        "%96, %97, accumulates, 1, 1" transposed ";\n}\n" \
-        : "+f"(acc[0]), "+f"(acc[1]), "+f"(acc[2]), "+f"(acc[3]), \
-          "+f"(acc[4]), "+f"(acc[5]), "+f"(acc[6]), "+f"(acc[7]), \
-          "+f"(acc[8]), "+f"(acc[9]), "+f"(acc[10]), "+f"(acc[11]), \
-          "+f"(acc[12]), "+f"(acc[13]), "+f"(acc[14]), "+f"(acc[15]), \
-          "+f"(acc[16]), "+f"(acc[17]), "+f"(acc[18]), "+f"(acc[19]), \
-          "+f"(acc[20]), "+f"(acc[21]), "+f"(acc[22]), "+f"(acc[23]), \
-          "+f"(acc[24]), "+f"(acc[25]), "+f"(acc[26]), "+f"(acc[27]), \
-          "+f"(acc[28]), "+f"(acc[29]), "+f"(acc[30]), "+f"(acc[31]), \
-          "+f"(acc[32]), "+f"(acc[33]), "+f"(acc[34]), "+f"(acc[35]), \
-          "+f"(acc[36]), "+f"(acc[37]), "+f"(acc[38]), "+f"(acc[39]), \
-          "+f"(acc[40]), "+f"(acc[41]), "+f"(acc[42]), "+f"(acc[43]), \
-          "+f"(acc[44]), "+f"(acc[45]), "+f"(acc[46]), "+f"(acc[47]), \
-          "+f"(acc[48]), "+f"(acc[49]), "+f"(acc[50]), "+f"(acc[51]), \
-          "+f"(acc[52]), "+f"(acc[53]), "+f"(acc[54]), "+f"(acc[55]), \
-          "+f"(acc[56]), "+f"(acc[57]), "+f"(acc[58]), "+f"(acc[59]), \
-          "+f"(acc[60]), "+f"(acc[61]), "+f"(acc[62]), "+f"(acc[63]), \
-          "+f"(acc[64]), "+f"(acc[65]), "+f"(acc[66]), "+f"(acc[67]), \
-          "+f"(acc[68]), "+f"(acc[69]), "+f"(acc[70]), "+f"(acc[71]), \
-          "+f"(acc[72]), "+f"(acc[73]), "+f"(acc[74]), "+f"(acc[75]), \
-          "+f"(acc[76]), "+f"(acc[77]), "+f"(acc[78]), "+f"(acc[79]), \
-          "+f"(acc[80]), "+f"(acc[81]), "+f"(acc[82]), "+f"(acc[83]), \
-          "+f"(acc[84]), "+f"(acc[85]), "+f"(acc[86]), "+f"(acc[87]), \
-          "+f"(acc[88]), "+f"(acc[89]), "+f"(acc[90]), "+f"(acc[91]), \
-          "+f"(acc[92]), "+f"(acc[93]), "+f"(acc[94]), "+f"(acc[95]) \
-        : "l"(rows), "l"(columns), "r"(accumulates))
-    // clang-format on
-    if constexpr (operand == MmaOperand::tf32) {
-        TOTOGRAPH_WGMMA("k8.f32.tf32.tf32", "");
-    } else {
-        TOTOGRAPH_WGMMA("k16.f32.bf16.bf16", ", 0, 0");
+// 64 rows by n columns, over 32 bytes of k of each, added to `acc` where it `accumulates`. Of a warpgroup's thread,
+// `acc[4 j + 2 h + i]` is row `16 warp + lane / 4 + 8 h`, column `8 j + 2 (lane % 4) + i`.
+#define TOTOGRAPH_WGMMA(n, count, rows_name, columns_name, accumulates_name) \
+    template <MmaOperand operand = MmaOperand::bf16> \
+    __device__ __forceinline__ void wgmma_m64(float (&acc)[count], std::uint64_t rows, std::uint64_t columns, \
+                                              int accumulates) { \
+        if constexpr (operand == MmaOperand::tf32) { \
+            TOTOGRAPH_WGMMA_OF(n, count, rows_name, columns_name, accumulates_name, "k8.f32.tf32.tf32", ""); \
+        } else { \
+            TOTOGRAPH_WGMMA_OF(n, count, rows_name, columns_name, accumulates_name, "k16.f32.bf16.bf16", ", 0, 0"); \
+        } \
     }
-#undef TOTOGRAPH_WGMMA
-}
+TOTOGRAPH_WGMMA(256, 128, "%128", "%129", "%130")
+TOTOGRAPH_WGMMA(224, 112, "%112", "%113", "%114")
+TOTOGRAPH_WGMMA(192, 96, "%96", "%97", "%98")
+TOTOGRAPH_WGMMA(128, 64, "%64", "%65", "%66")
+TOTOGRAPH_WGMMA(96, 48, "%48", "%49", "%50")
+TOTOGRAPH_WGMMA(80, 40, "%40", "%41", "%42")
+TOTOGRAPH_WGMMA(64, 32, "%32", "%33", "%34")
+TOTOGRAPH_WGMMA(40, 20, "%20", "%21", "%22")
+TOTOGRAPH_WGMMA(32, 16, "%16", "%17", "%18")
+TOTOGRAPH_WGMMA(16, 8, "%8", "%9", "%10")
 
-/// The same for 96 columns.
-template <MmaOperand operand = MmaOperand::bf16>
-__device__ __forceinline__ void wgmma_m64(float (&acc)[48], std::uint64_t rows, std::uint64_t columns,
-                                          int accumulates) {
-    // clang-format off
-#define TOTOGRAPH_WGMMA(types, transposed) \
-    asm volatile( \
-        "{\n.reg .pred accumulates;\nsetp.ne.b32 accumulates, %50, 0;\n" \
-        "wgmma.mma_async.sync.aligned.m64n96" types " {" \
-        "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, " \
-        "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, " \
-        "%32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47}, " \
-        "%48, %49, accumulates, 1, 1" transposed ";\n}\n" \
-        : "+f"(acc[0]), "+f"(acc[1]), "+f"(acc[2]), "+f"(acc[3]), \
-          "+f"(acc[4]), "+f"(acc[5]), "+f"(acc[6]), "+f"(acc[7]), \
-          "+f"(acc[8]), "+f"(acc[9]), "+f"(acc[10]), "+f"(acc[11]), \
-          "+f"(acc[12]), "+f"(acc[13]), "+f"(acc[14]), "+f"(acc[15]), \
-          "+f"(acc[16]), "+f"(acc[17]), "+f"(acc[18]), "+f"(acc[19]), \
-          "+f"(acc[20]), "+f"(acc[21]), "+f"(acc[22]), "+f"(acc[23]), \
-          "+f"(acc[24]), "+f"(acc[25]), "+f"(acc[26]), "+f"(acc[27]), \
-          "+f"(acc[28]), "+f"(acc[29]), "+f"(acc[30]), "+f"(acc[31]), \
-          "+f"(acc[32]), "+f"(acc[33]), "+f"(acc[34]), "+f"(acc[35]), \
-          "+f"(acc[36]), "+f"(acc[37]), "+f"(acc[38]), "+f"(acc[39]), \
-          "+f"(acc[40]), "+f"(acc[41]), "+f"(acc[42]), "+f"(acc[43]), \
-          "+f"(acc[44]), "+f"(acc[45]), "+f"(acc[46]), "+f"(acc[47]) \
-        : "l"(rows), "l"(columns), "r"(accumulates))
-    // clang-format on
-    if constexpr (operand == MmaOperand::tf32) {
-        TOTOGRAPH_WGMMA("k8.f32.tf32.tf32", "");
-    } else {
-        TOTOGRAPH_WGMMA("k16.f32.bf16.bf16", ", 0, 0");
-    }
 #undef TOTOGRAPH_WGMMA
-}
-
-/// The same for 128 columns.
-template <MmaOperand operand = MmaOperand::bf16>
-__device__ __forceinline__ void wgmma_m64(float (&acc)[64], std::uint64_t rows, std::uint64_t columns,
-                                          int accumulates) {
-    // clang-format off
-#define TOTOGRAPH_WGMMA(types, transposed) \
-    asm volatile( \
-        "{\n.reg .pred accumulates;\nsetp.ne.b32 accumulates, %66, 0;\n" \
-        "wgmma.mma_async.sync.aligned.m64n128" types " {" \
-        "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, " \
-        "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, " \
-        "%32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, " \
-        "%48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63}, " \
-        "%64, %65, accumulates, 1, 1" transposed ";\n}\n" \
-        : "+f"(acc[0]), "+f"(acc[1]), "+f"(acc[2]), "+f"(acc[3]), \
-          "+f"(acc[4]), "+f"(acc[5]), "+f"(acc[6]), "+f"(acc[7]), \
-          "+f"(acc[8]), "+f"(acc[9]), "+f"(acc[10]), "+f"(acc[11]), \
-          "+f"(acc[12]), "+f"(acc[13]), "+f"(acc[14]), "+f"(acc[15]), \
-          "+f"(acc[16]), "+f"(acc[17]), "+f"(acc[18]), "+f"(acc[19]), \
-          "+f"(acc[20]), "+f"(acc[21]), "+f"(acc[22]), "+f"(acc[23]), \
-          "+f"(acc[24]), "+f"(acc[25]), "+f"(acc[26]), "+f"(acc[27]), \
-          "+f"(acc[28]), "+f"(acc[29]), "+f"(acc[30]), "+f"(acc[31]), \
-          "+f"(acc[32]), "+f"(acc[33]), "+f"(acc[34]), "+f"(acc[35]), \
-          "+f"(acc[36]), "+f"(acc[37]), "+f"(acc[38]), "+f"(acc[39]), \
-          "+f"(acc[40]), "+f"(acc[41]), "+f"(acc[42]), "+f"(acc[43]), \
-          "+f"(acc[44]), "+f"(acc[45]), "+f"(acc[46]), "+f"(acc[47]), \
-          "+f"(acc[48]), "+f"(acc[49]), "+f"(acc[50]), "+f"(acc[51]), \
-          "+f"(acc[52]), "+f"(acc[53]), "+f"(acc[54]), "+f"(acc[55]), \
-          "+f"(acc[56]), "+f"(acc[57]), "+f"(acc[58]), "+f"(acc[59]), \
-          "+f"(acc[60]), "+f"(acc[61]), "+f"(acc[62]), "+f"(acc[63]) \
-        : "l"(rows), "l"(columns), "r"(accumulates))
-    // clang-format on
-    if constexpr (operand == MmaOperand::tf32) {
-        TOTOGRAPH_WGMMA("k8.f32.tf32.tf32", "");
-    } else {
-        TOTOGRAPH_WGMMA("k16.f32.bf16.bf16", ", 0, 0");
-    }
-#undef TOTOGRAPH_WGMMA
-}
-
-/// The same for 80 columns.
-template <MmaOperand operand = MmaOperand::bf16>
-__device__ __forceinline__ void wgmma_m64(float (&acc)[40], std::uint64_t rows, std::uint64_t columns,
-                                          int accumulates) {
-    // clang-format off
-#define TOTOGRAPH_WGMMA(types, transposed) \
-    asm volatile( \
-        "{\n.reg .pred accumulates;\nsetp.ne.b32 accumulates, %42, 0;\n" \
-        "wgmma.mma_async.sync.aligned.m64n80" types " {" \
-        "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, " \
-        "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, " \
-        "%32, %33, %34, %35, %36, %37, %38, %39}, " \
-        "%40, %41, accumulates, 1, 1" transposed ";\n}\n" \
-        : "+f"(acc[0]), "+f"(acc[1]), "+f"(acc[2]), "+f"(acc[3]), \
-          "+f"(acc[4]), "+f"(acc[5]), "+f"(acc[6]), "+f"(acc[7]), \
-          "+f"(acc[8]), "+f"(acc[9]), "+f"(acc[10]), "+f"(acc[11]), \
-          "+f"(acc[12]), "+f"(acc[13]), "+f"(acc[14]), "+f"(acc[15]), \
-          "+f"(acc[16]), "+f"(acc[17]), "+f"(acc[18]), "+f"(acc[19]), \
-          "+f"(acc[20]), "+f"(acc[21]), "+f"(acc[22]), "+f"(acc[23]), \
-          "+f"(acc[24]), "+f"(acc[25]), "+f"(acc[26]), "+f"(acc[27]), \
-          "+f"(acc[28]), "+f"(acc[29]), "+f"(acc[30]), "+f"(acc[31]), \
-          "+f"(acc[32]), "+f"(acc[33]), "+f"(acc[34]), "+f"(acc[35]), \
-          "+f"(acc[36]), "+f"(acc[37]), "+f"(acc[38]), "+f"(acc[39]) \
-        : "l"(rows), "l"(columns), "r"(accumulates))
-    // clang-format on
-    if constexpr (operand == MmaOperand::tf32) {
-        TOTOGRAPH_WGMMA("k8.f32.tf32.tf32", "");
-    } else {
-        TOTOGRAPH_WGMMA("k16.f32.bf16.bf16", ", 0, 0");
-    }
-#undef TOTOGRAPH_WGMMA
-}
-
-/// The same for 64 columns.
-template <MmaOperand operand = MmaOperand::bf16>
-__device__ __forceinline__ void wgmma_m64(float (&acc)[32], std::uint64_t rows, std::uint64_t columns,
-                                          int accumulates) {
-    // clang-format off
-#define TOTOGRAPH_WGMMA(types, transposed) \
-    asm volatile( \
-        "{\n.reg .pred accumulates;\nsetp.ne.b32 accumulates, %34, 0;\n" \
-        "wgmma.mma_async.sync.aligned.m64n64" types " {" \
-        "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, " \
-        "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31}, " \
-        "%32, %33, accumulates, 1, 1" transposed ";\n}\n" \
-        : "+f"(acc[0]), "+f"(acc[1]), "+f"(acc[2]), "+f"(acc[3]), \
-          "+f"(acc[4]), "+f"(acc[5]), "+f"(acc[6]), "+f"(acc[7]), \
-          "+f"(acc[8]), "+f"(acc[9]), "+f"(acc[10]), "+f"(acc[11]), \
-          "+f"(acc[12]), "+f"(acc[13]), "+f"(acc[14]), "+f"(acc[15]), \
-          "+f"(acc[16]), "+f"(acc[17]), "+f"(acc[18]), "+f"(acc[19]), \
-          "+f"(acc[20]), "+f"(acc[21]), "+f"(acc[22]), "+f"(acc[23]), \
-          "+f"(acc[24]), "+f"(acc[25]), "+f"(acc[26]), "+f"(acc[27]), \
-          "+f"(acc[28]), "+f"(acc[29]), "+f"(acc[30]), "+f"(acc[31]) \
-        : "l"(rows), "l"(columns), "r"(accumulates))
-    // clang-format on
-    if constexpr (operand == MmaOperand::tf32) {
-        TOTOGRAPH_WGMMA("k8.f32.tf32.tf32", "");
-    } else {
-        TOTOGRAPH_WGMMA("k16.f32.bf16.bf16", ", 0, 0");
-    }
-#undef TOTOGRAPH_WGMMA
-}
-
-/// The same for 40 columns.
-template <MmaOperand operand = MmaOperand::bf16>
-__device__ __forceinline__ void wgmma_m64(float (&acc)[20], std::uint64_t rows, std::uint64_t columns,
-                                          int accumulates) {
-    // clang-format off
-#define TOTOGRAPH_WGMMA(types, transposed) \
-    asm volatile( \
-        "{\n.reg .pred accumulates;\nsetp.ne.b32 accumulates, %22, 0;\n" \
-        "wgmma.mma_async.sync.aligned.m64n40" types " {" \
-        "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, " \
-        "%16, %17, %18, %19}, " \
-        "%20, %21, accumulates, 1, 1" transposed ";\n}\n" \
-        : "+f"(acc[0]), "+f"(acc[1]), "+f"(acc[2]), "+f"(acc[3]), \
-          "+f"(acc[4]), "+f"(acc[5]), "+f"(acc[6]), "+f"(acc[7]), \
-          "+f"(acc[8]), "+f"(acc[9]), "+f"(acc[10]), "+f"(acc[11]), \
-          "+f"(acc[12]), "+f"(acc[13]), "+f"(acc[14]), "+f"(acc[15]), \
-          "+f"(acc[16]), "+f"(acc[17]), "+f"(acc[18]), "+f"(acc[19]) \
-        : "l"(rows), "l"(columns), "r"(accumulates))
-    // clang-format on
-    if constexpr (operand == MmaOperand::tf32) {
-        TOTOGRAPH_WGMMA("k8.f32.tf32.tf32", "");
-    } else {
-        TOTOGRAPH_WGMMA("k16.f32.bf16.bf16", ", 0, 0");
-    }
-#undef TOTOGRAPH_WGMMA
-}
-
-/// The same for 32 columns.
-template <MmaOperand operand = MmaOperand::bf16>
-__device__ __forceinline__ void wgmma_m64(float (&acc)[16], std::uint64_t rows, std::uint64_t columns,
-                                          int accumulates) {
-    // clang-format off
-#define TOTOGRAPH_WGMMA(types, transposed) \
-    asm volatile( \
-        "{\n.reg .pred accumulates;\nsetp.ne.b32 accumulates, %18, 0;\n" \
-        "wgmma.mma_async.sync.aligned.m64n32" types " {" \
-        "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15}, " \
-        "%16, %17, accumulates, 1, 1" transposed ";\n}\n" \
-        : "+f"(acc[0]), "+f"(acc[1]), "+f"(acc[2]), "+f"(acc[3]), \
-          "+f"(acc[4]), "+f"(acc[5]), "+f"(acc[6]), "+f"(acc[7]), \
-          "+f"(acc[8]), "+f"(acc[9]), "+f"(acc[10]), "+f"(acc[11]), \
-          "+f"(acc[12]), "+f"(acc[13]), "+f"(acc[14]), "+f"(acc[15]) \
-        : "l"(rows), "l"(columns), "r"(accumulates))
-    // clang-format on
-    if constexpr (operand == MmaOperand::tf32) {
-        TOTOGRAPH_WGMMA("k8.f32.tf32.tf32", "");
-    } else {
-        TOTOGRAPH_WGMMA("k16.f32.bf16.bf16", ", 0, 0");
-    }
-#undef TOTOGRAPH_WGMMA
-}
-
-/// The same for 16 columns.
-template <MmaOperand operand = MmaOperand::bf16>
-__device__ __forceinline__ void wgmma_m64(float (&acc)[8], std::uint64_t rows, std::uint64_t columns, int accumulates) {
-    // clang-format off
-#define TOTOGRAPH_WGMMA(types, transposed) \
-    asm volatile( \
-        "{\n.reg .pred accumulates;\nsetp.ne.b32 accumulates, %10, 0;\n" \
-        "wgmma.mma_async.sync.aligned.m64n16" types " {" \
-        "%0, %1, %2, %3, %4, %5, %6, %7}, " \
-        "%8, %9, accumulates, 1, 1" transposed ";\n}\n" \
-        : "+f"(acc[0]), "+f"(acc[1]), "+f"(acc[2]), "+f"(acc[3]), \
-          "+f"(acc[4]), "+f"(acc[5]), "+f"(acc[6]), "+f"(acc[7]) \
-        : "l"(rows), "l"(columns), "r"(accumulates))
-    // clang-format on
-    if constexpr (operand == MmaOperand::tf32) {
-        TOTOGRAPH_WGMMA("k8.f32.tf32.tf32", "");
-    } else {
-        TOTOGRAPH_WGMMA("k16.f32.bf16.bf16", ", 0, 0");
-    }
-#undef TOTOGRAPH_WGMMA
-}
+#undef TOTOGRAPH_WGMMA_OF
+#undef TOTOGRAPH_WGMMA_FOUR
+#undef TOTOGRAPH_WGMMA_NAMES_8
+#undef TOTOGRAPH_WGMMA_NAMES_16
+#undef TOTOGRAPH_WGMMA_NAMES_20
+#undef TOTOGRAPH_WGMMA_NAMES_32
+#undef TOTOGRAPH_WGMMA_NAMES_40
+#undef TOTOGRAPH_WGMMA_NAMES_48
+#undef TOTOGRAPH_WGMMA_NAMES_64
+#undef TOTOGRAPH_WGMMA_NAMES_96
+#undef TOTOGRAPH_WGMMA_NAMES_112
+#undef TOTOGRAPH_WGMMA_NAMES_128
+#undef TOTOGRAPH_WGMMA_SUMS_8
+#undef TOTOGRAPH_WGMMA_SUMS_16
+#undef TOTOGRAPH_WGMMA_SUMS_20
+#undef TOTOGRAPH_WGMMA_SUMS_32
+#undef TOTOGRAPH_WGMMA_SUMS_40
+#undef TOTOGRAPH_WGMMA_SUMS_48
+#undef TOTOGRAPH_WGMMA_SUMS_64
+#undef TOTOGRAPH_WGMMA_SUMS_96
+#undef TOTOGRAPH_WGMMA_SUMS_112
+#undef TOTOGRAPH_WGMMA_SUMS_128
+// clang-format on
 
 #endif
 
