@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include <totograph/io/csv/digits.hpp>
 #include <totograph/io/csv/gap_words.hpp>
 #include <totograph/io/csv/layout.hpp>
 #include <totograph/io/csv/options.hpp>
@@ -54,7 +55,15 @@ struct LineFormat {
     [[nodiscard]] char used_separator() const { return csv.separator.value_or(separator.value_or(',')); }
 
     /// The fields of a line. Throws `Error` when its quotes do not match, or when it holds a NUL byte.
-    [[nodiscard]] LineRecord split(std::string_view line) const { return split_line(line, used_separator()); }
+    [[nodiscard]] LineRecord split(std::string_view line) const {
+        LineRecord record = split_line(line, used_separator());
+        for (totograph::io::CsvField& field : record) {
+            if (totograph::io::may_have_other_digits(field.text)) {
+                field.text = totograph::io::with_ascii_digits(field.text);
+            }
+        }
+        return record;
+    }
 
     [[nodiscard]] totograph::io::CellKind kind_of(std::string_view field) const {
         return totograph::io::kind_of_cell(field, gaps);

@@ -119,6 +119,7 @@ inline totograph::io::DateDecision date_order(const LineTable& table, const toto
 inline std::string without_mark(const std::string& line) {
     using namespace totograph::io;
     refuse_packed(line, "standard input");
+    refuse_markup(line, "standard input");
     const EncodingMark mark = encoding_of(line);
     if (mark.encoding != TextEncoding::utf8) {
         throw totograph::Error(totograph::ErrorCode::invalid_file,

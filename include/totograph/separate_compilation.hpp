@@ -98,6 +98,7 @@
 #include <totograph/io/csv/impl/columns.hpp>
 #include <totograph/io/csv/impl/csv.hpp>
 #include <totograph/io/csv/impl/decimal.hpp>
+#include <totograph/io/csv/impl/digits.hpp>
 #include <totograph/io/csv/impl/gap_words.hpp>
 #include <totograph/io/csv/impl/layout.hpp>
 #include <totograph/io/csv/impl/long_form.hpp>
@@ -128,6 +129,7 @@
 #include <totograph/io/time/impl/clock.hpp>
 #include <totograph/io/time/impl/clock_parts.hpp>
 #include <totograph/io/time/impl/half_months.hpp>
+#include <totograph/io/time/impl/letters.hpp>
 #include <totograph/io/time/impl/month_names.hpp>
 #include <totograph/io/time/impl/month_rule.hpp>
 #include <totograph/io/time/impl/month_step.hpp>
@@ -135,6 +137,8 @@
 #include <totograph/io/time/impl/regular_rows.hpp>
 #include <totograph/io/time/impl/time_step.hpp>
 #include <totograph/io/time/impl/timestamp.hpp>
+#include <totograph/io/time/impl/week_date.hpp>
+#include <totograph/io/time/impl/worded_date.hpp>
 #include <totograph/models/nanovlm/impl/prompts.hpp>
 #include <totograph/serve/backends/impl/backend_registry.hpp>
 #include <totograph/serve/backends/impl/cpu_backend.hpp>

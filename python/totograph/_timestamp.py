@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Times as they are spelled in tables: those of ISO 8601, with marks or without, and of mail, with names of months in
-several languages. They are read as the programs in C++ read them (`totograph::io::parse_timestamp`), which know further
-ones."""
+"""Times as they are spelled in tables: those of ISO 8601, with marks or without, its weeks, and those of mail, with
+names of months in several languages. They are read as the programs in C++ read them
+(`totograph::io::parse_timestamp`), which know further ones."""
 
 from __future__ import annotations
 
 import re
-from datetime import datetime, timedelta, timezone
+from datetime import date, datetime, timedelta, timezone
 
 from ._month_names import MONTHS
 
@@ -14,9 +14,10 @@ from ._month_names import MONTHS
 _USUAL = re.compile(r"\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d{6})?)?(?:Z|[+-]\d\d:[0-5]\d)?)?", re.ASCII)
 _SPELLING = re.compile(r"""
     (?: (?P<year>\d{4}) (?P<dash>-?) (?P<month>\d\d) (?P=dash) (?P<day>\d\d)
+      | (?P<year_of_week>\d{4}) (?P<week_dash>-?) W (?P<week>\d\d) (?: (?P=week_dash) (?P<weekday>[1-7]) )?
       | (?: (?i:mon(?:day)?|tue(?:sday)?|wed(?:nesday)?|thu(?:rsday)?|fri(?:day)?|sat(?:urday)?|sun(?:day)?) ,?[ ] )?
         (?P<day_of_mail>\d\d?) (?: (?<=\b1)(?:er|ER) )? \.? [ ] (?: (?i:de)[ ] )?
-        (?P<month_of_mail>[A-Za-zÀ-ÿ]{3,}) \.? [ ] (?: (?i:de)[ ] )? (?P<year_of_mail>\d{4}|\d\d) )
+        (?P<month_of_mail>[A-Za-zÀ-žЀ-џ]{3,}) \.? [ ] (?: (?i:de)[ ] )? (?P<year_of_mail>\d{4}|\d\d) )
     (?: (?P<between>T|,?[ ]) (?P<hour>\d\d|\d(?=:))
         (?: (?P<colon>:?) (?P<minute>[0-5]\d)
             (?: (?P=colon) (?P<second>[0-5]\d|60) (?: [.,] (?P<fraction>\d{1,9}) )? )? )?
@@ -53,11 +54,16 @@ def _belong_together(found: re.Match[str]) -> bool:
     """Whether the time of day is one that stands behind such a date."""
     if found["dash"] == "":  # in digits alone the date is a number, and behind a blank the hour is another one
         return found["between"] == "T" or found["between"] == " " and found["minute"] is not None
+    if found["week"] is not None and found["weekday"] is None and found["hour"] is not None:
+        return False
     is_hour_of_iso = found["dash"] is not None and found["minute"] is None
     return found["hour"] is None or found["colon"] == ":" or is_hour_of_iso
 
 
 def _date_of(found: re.Match[str]) -> tuple[int, int, int]:
+    if found["week"] is not None:
+        day = date.fromisocalendar(int(found["year_of_week"]), int(found["week"]), int(found["weekday"] or 1))
+        return day.year, day.month, day.day
     if found["year"] is not None:
         return int(found["year"]), int(found["month"]), int(found["day"])
     year = int(found["year_of_mail"])

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include <totograph/io/csv/csv.hpp>
+#include <totograph/io/csv/digits.hpp>
 #include <totograph/io/csv/names.hpp>
 #include <totograph/io/csv/split.hpp>
 #include <totograph/io/csv/text_encoding.hpp>
@@ -109,6 +110,38 @@ TEST_CASE("csv variants: encodings") {
           "a");
     refuses("\x1f\x8b\x08", {"compressed by gzip", "gunzip"});
     refuses("PK\x03\x04", {"ZIP archive", "export the table as CSV"});
+    for (const char* json : {"{\"a\": 1}\n{\"a\": 2}\n", "[\n  {\"a\": 1}]", "[[1,2],[3,4]]"}) {
+        refuses(json, {"'data.csv' holds JSON, not a table", "as CSV"});
+    }
+    for (const char* page : {"<!DOCTYPE html>\n<html>", "<?xml version=\"1.0\"?>", "\n<html>"}) {
+        refuses(page, {"HTML or XML", "as CSV"});
+    }
+    CHECK(parse("{a},[b]\n1,2\n").names == Names{"{a}", "[b]"});
+}
+
+TEST_CASE("csv variants: digits of other scripts, marks of direction") {
+    const auto arabic = parse("الوقت,القيمة\n٢٠٢٤/٠١/٠١ ١٠:٠٠,١٬٢٣٤٫٥\n٢٠٢٤/٠١/٠١ ١١:٠٠,−٢٫٢٥\n");
+    CHECK(arabic.names == Names{"القيمة"});
+    CHECK(holds(arabic, 0, {1234.5, -2.25}));
+    CHECK(arabic.timestamps == Names{"2024/01/01 10:00", "2024/01/01 11:00"});
+    for (const char* digits : {"۱۲٫۵", "१२.५", "১২.৫", "๑๒.๕", "１２．５", "\u200e12.5", "\u202d12.5\u202c"}) {
+        CAPTURE(digits);
+        CHECK(holds(parse("a,b\n1," + std::string(digits) + "\n2,3\n"), 1, {12.5, 3}));
+    }
+    const auto wide = parse("時刻,値\n２０２４年１月１日　１０：００,７５％\n２０２４年１月１日　１１：００,８０％\n");
+    CHECK(wide.timestamps == Names{"2024年1月1日 10:00", "2024年1月1日 11:00"});
+    CHECK(holds(wide, 0, {75, 80}));
+    // Names of columns and labels that begin with letters stay as they are.
+    CHECK(parse("t,値１\n1,2\n2,3\n").names == Names{"値１"});
+    CHECK(io::with_ascii_digits("駅１") == "駅１");
+    CHECK(io::with_ascii_digits("\xD9") == "\xD9");
+    CHECK(io::with_ascii_digits("€5") == "€5");
+}
+
+TEST_CASE("csv variants: few rows under many times may be series") {
+    const auto wide = parse("id,2024-01-01,2024-01-02,2024-01-03,2024-01-04,2024-01-05,2024-01-06\nA,1,2,3,4,5,6\n");
+    CHECK(notes(wide, "transpose the table"));
+    CHECK_FALSE(notes(parse("id,2024-01-01,2024-01-02\nA,1,2\n"), "transpose"));
 }
 
 TEST_CASE("csv variants: comments, titles and names in comments") {

@@ -255,6 +255,81 @@ TEST_CASE("timestamp: a year that touches a month alone is one behind an English
     }
 }
 
+TEST_CASE("timestamp: weeks, and words behind the parts of a date and of a time") {
+    struct Case {
+        const char* text;
+        const char* plain;
+        const char* week_later;
+    };
+    for (const Case& named : {Case{"2024-W05", "2024-01-29T00:00", "2024-W06"},
+                              {"2020W53", "2020-12-28T00:00", "2021W01"},
+                              {"2024-W01-7", "2024-01-07T00:00", "2024-W02-7"},
+                              {"2025W011", "2024-12-30T00:00", "2025W021"},
+                              {"2024年1月5日", "2024-01-05T00:00", "2024年1月12日"},
+                              {"2024年01月05日 14:30", "2024-01-05T14:30", "2024年01月12日 14:30"},
+                              {"2024 年 1 月 5 日", "2024-01-05T00:00", "2024 年 1 月 12 日"},
+                              {"2024年1月5日14时30分", "2024-01-05T14:30", "2024年1月12日14时30分"},
+                              {"2024年1月5日 14時30分05秒", "2024-01-05T14:30", "2024年1月12日 14時30分05秒"},
+                              {"2024年1月5日14時", "2024-01-05T14:00", "2024年1月12日14時"},
+                              {"2024년 1월 5일 오후 2:30", "2024-01-05T14:30", "2024년 1월 12일 오후 2:30"},
+                              {"2024-01-05 14시 30분", "2024-01-05T14:30", "2024-01-12 14시 30분"},
+                              {"2024. 1. 5.", "2024-01-05T00:00", "2024. 1. 12."},
+                              {"2024-01-05 14.30", "2024-01-05T14:30", "2024-01-12 14.30"},
+                              {"2024-01-05 9.05.30", "2024-01-05T09:05", "2024-01-12 9.05.30"},
+                              {"2024. 01. 05. 14:30", "2024-01-05T14:30", "2024. 01. 12. 14:30"},
+                              {"2024/1/5 上午 12:05", "2024-01-05T00:05", "2024/1/12 上午 12:05"},
+                              {"2024-01-05 2:30\u202fPM", "2024-01-05T14:30", "2024-01-12 2:30\u202fPM"},
+                              {"2024-01-05 02:30 p.\u00a0m.", "2024-01-05T14:30", "2024-01-12 02:30 p.\u00a0m."},
+                              {"2024-01-05 2:30 a. m.", "2024-01-05T02:30", "2024-01-12 2:30 a. m."}}) {
+        CAPTURE(named.text);
+        const auto stamp = parse_timestamp(named.text);
+        REQUIRE(stamp);
+        CHECK(timestamp_text(stamp->instant, {.has_time = true}) == named.plain);
+        CHECK(timestamp_text(stamp->instant, stamp->style) == named.text);
+        constexpr std::int64_t week = 7 * totograph::io::seconds_per_day * totograph::io::nanoseconds_per_second;
+        CHECK(timestamp_text(stamp->instant + week, stamp->style) == named.week_later);
+    }
+    CHECK(timestamp_text(parse_timestamp("2024年1月")->instant, {}) == "2024-01-01");
+    CHECK_FALSE(parse_timestamp("2024년 1월")->style.has_day);
+    for (const char* text : {"2021-W53",
+                             "2024-W00",
+                             "2024-W05-8",
+                             "2024-W05-0",
+                             "2024-W5",
+                             "2024-W05 10:00",
+                             "2024W",
+                             "2024年",
+                             "2024年13月",
+                             "2024年1月5",
+                             "2024年1月5月",
+                             "2024年1月10:00",
+                             "2024. 5",
+                             "2024. 1.",
+                             "2024-01-05 14.3",
+                             "2024-01-05 14.30:05",
+                             "2024-01-05 14:30.05",
+                             "2024-01-05 14.300",
+                             "2024-01-05 14時30",
+                             "2024-01-0514時",
+                             "2024-01-05 13:00 p.m.",
+                             "2024-01-05 0:30 AM",
+                             "2024-01-05 오후",
+                             "2024-01-05 2:30 오후"}) {
+        CAPTURE(text);
+        CHECK(!parse_timestamp(text));
+    }
+}
+
+TEST_CASE("timestamp: whether a time of day stands behind a date") {
+    for (const char* text : {"2024-01-05 10:00", "20240105T10", "20240105 1000", "5.1.2024 14.30", "5.1.2024 9.30.05",
+                             "2024年1月5日14時"}) {
+        CHECK(totograph::io::has_time_of_day(text));
+    }
+    for (const char* text : {"2024-01-05", "5.1.2024", "2024. 1. 5.", "5. März 2024", "2024年1月5日", "12 Jan.24"}) {
+        CHECK_FALSE(totograph::io::has_time_of_day(text));
+    }
+}
+
 TEST_CASE("timestamp: words and numbers that are no dates") {
     // "Jan-24" could be a day or a year.
     for (const char* text : {"Jan",

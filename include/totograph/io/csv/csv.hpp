@@ -64,6 +64,9 @@ private:
 
     void tell(const ColumnChoice& choice);
 
+    /// Tells of few rows whose columns are named by times: their author may have meant a series a row.
+    void tell_wide(const ColumnChoice& choice);
+
     /// Columns that may name series. More take minutes to choose from, and hardly any file has them.
     static constexpr std::size_t most_labels = 16;
 

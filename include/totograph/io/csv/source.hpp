@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include <totograph/io/csv/digits.hpp>
 #include <totograph/io/csv/gap_words.hpp>
 #include <totograph/io/csv/layout.hpp>
 #include <totograph/io/csv/options.hpp>
@@ -67,6 +68,11 @@ public:
                 first_short = short_rows++ == 0 ? line : first_short;
             }
             fit(record);
+            for (CsvField& field : record) {
+                if (may_have_other_digits(field.text)) {
+                    field.text = with_ascii_digits(field.text);
+                }
+            }
             use(record);
         }
         tell_short(short_rows, first_short, torn);

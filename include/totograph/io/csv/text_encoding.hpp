@@ -36,6 +36,9 @@ std::string_view as_utf8(std::string_view text, std::string& decoded);
 /// Throws `Error(invalid_file)` where the first bytes are those of a compressed or packed file, with what to do.
 void refuse_packed(std::string_view text, std::string_view file_name);
 
+/// Throws `Error(invalid_file)` where a text is JSON, or a page or other document in HTML or XML, with what to do.
+void refuse_markup(std::string_view text, std::string_view file_name);
+
 }  // namespace totograph::io
 
 #if !defined(TOTOGRAPH_SEPARATE_COMPILATION) && !defined(__CUDA_ARCH__)

@@ -14,9 +14,11 @@
 
 namespace totograph::io {
 
-/// A date whose month is a name of `month_spellings`, or which is a quarter: "05-Jan-2024", "January 5, 2024",
-/// "3. März 2024", "1er févr. 2024", "3 de marzo de 2024", "2024 Jan", "2024-Q1". A day of the week may stand before
-/// it, in English: "Mon, 01 Jan 2024".
+/// A date that more than digits and one separator spell: its month is a name of `month_spellings` ("05-Jan-2024",
+/// "January 5, 2024", "3. März 2024", "1er févr. 2024", "3 de marzo de 2024", "2024 Jan"), or it is a quarter
+/// ("2024-Q1"), a week of ISO 8601, which stands for its Monday, or a day of one ("2024-W05", "2024-W05-1"), or words
+/// stand behind its parts ("2024年1月5日", "2024년 1월 5일", "2024. 1. 5."). A day of the week may stand before the
+/// name of a month, in English: "Mon, 01 Jan 2024".
 struct NamedDate {
     std::int64_t year = 0;
     std::int64_t month = 0;
@@ -25,8 +27,8 @@ struct NamedDate {
     MonthSpellingSet month_spellings = 0;  ///< Those that have the name of the month.
     /// How it is spelled: `d` a day, `D` one of two digits, `e` one whose first is "1er", `b` a month, `p` the point of
     /// a short name, `f` "de ", `q` the number of a quarter, `y` a year of two digits and `Y` of four, `a` a short day
-    /// of the week and `A` a whole one; all else stands for itself. `^` before a name asks for capitals, `_` for small
-    /// letters.
+    /// of the week and `A` a whole one; `n` a month in digits, `N` one of two; `G` the year of a week, `V` its number,
+    /// `u` a day of it; all else stands for itself. `^` before a name asks for capitals, `_` for small letters.
     std::string pattern{};
 };
 
@@ -54,7 +56,6 @@ public:
 
 private:
     static bool is_digit(char letter) { return letter >= '0' && letter <= '9'; }
-    static bool is_letter(char letter) { return (letter >= 'a' && letter <= 'z') || (letter >= 'A' && letter <= 'Z'); }
 
     void take(std::size_t count) { rest_.remove_prefix(count); }
 
@@ -94,8 +95,8 @@ private:
 };
 
 /// Narrows spellings by how a date is written, as long as some remain: "1er" suggests French, "de" Spanish or
-/// Portuguese, a point behind the day German ("3. März"). Small letters suggest no German, and English only by its
-/// usual short names without a point ("01jan2024").
+/// Portuguese, a point behind the day German ("3. März"), before a small letter a language of the north or Czech ("3.
+/// marts"). Small letters suggest no German, and English only by its usual short names without a point ("01jan2024").
 MonthSpellingSet likely_spellings(std::string_view pattern, MonthSpellingSet spellings);
 
 }  // namespace detail

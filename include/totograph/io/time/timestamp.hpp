@@ -23,6 +23,23 @@ enum class DateOrder {
     day_first     ///< 21.11.2026
 };
 
+/// How a language tells the halves of a day.
+struct HalfDayWords {
+    std::string_view morning;
+    std::string_view evening;
+    bool is_first = false;  ///< Whether they stand before the time.
+};
+inline constexpr std::array<HalfDayWords, 10> half_day_words = {{{"AM", "PM"},
+                                                                 {"am", "pm"},
+                                                                 {"a.m.", "p.m."},
+                                                                 {"a. m.", "p. m."},
+                                                                 {"a.\u00a0m.", "p.\u00a0m."},
+                                                                 {"π.μ.", "μ.μ."},
+                                                                 {"ص", "م"},
+                                                                 {"上午", "下午", true},
+                                                                 {"午前", "午後", true},
+                                                                 {"오전", "오후", true}}};
+
 /// How a timestamp was spelled, so that continued ones are spelled alike.
 struct TimestampStyle {
     DateOrder order = DateOrder::year_first;
@@ -37,12 +54,15 @@ struct TimestampStyle {
     bool has_time = false;
     bool has_minutes = true;
     bool has_seconds = false;
-    bool has_colons = true;       ///< "2026010514" and "20260105T1430" have none.
-    std::string separator = "T";  ///< between the date and the time
+    bool has_colons = true;        ///< "2026010514" and "20260105T1430" have none.
+    bool has_time_points = false;  ///< In place of colons: "14.30".
+    std::string separator = "T";   ///< between the date and the time
     bool has_two_digit_hours = true;
-    std::string half_day;  ///< "" on a clock of 24 hours, else what stands before the letter, and "AM" or "am"
+    const HalfDayWords* half_day = nullptr;        ///< None on a clock of 24 hours.
+    std::string_view half_day_blank{};             ///< Between them and the time.
+    std::array<std::string_view, 3> time_words{};  ///< Behind hours, minutes, seconds, in place of colons: "14時30分".
     int fraction_digits = 0;
-    std::string zone;                 ///< "", "Z", "+02:00", "+0200", "+02", " UTC"
+    std::string zone{};               ///< "", "Z", "+02:00", "+0200", "+02", " UTC"
     std::int64_t offset_seconds = 0;  ///< what the zone adds to UTC
 };
 
@@ -99,8 +119,23 @@ bool read_date(FieldReader& reader, DateFields& fields, TimestampStyle& style);
 
 bool read_fraction(FieldReader& reader, TimestampStyle& style, std::int64_t& nanoseconds);
 
-/// Takes "AM" or "PM" and what stands before it.
-bool read_half_day(FieldReader& reader, TimestampStyle& style, std::int64_t& hours);
+/// The half of a day, and whether it is the second one.
+enum class HalfDay { none, morning, evening };
+
+/// Takes the half of a day from before or behind a time, with the blank between both.
+HalfDay read_half_day(FieldReader& reader, TimestampStyle& style, bool is_first);
+
+/// Takes a word of one unit of time, such as "時" behind hours (`unit` 0); false where another text follows.
+bool read_time_word(FieldReader& reader, TimestampStyle& style, std::size_t unit);
+
+/// Whether a text has such a word behind an hour.
+bool has_hour_word(std::string_view text);
+
+/// Whether a text begins with minutes behind a point, and ends there or goes on with seconds or a blank.
+bool begins_with_minutes_behind_point(std::string_view text);
+
+/// Reads minutes and seconds behind an hour and its word.
+bool read_worded_minutes(FieldReader& reader, TimestampStyle& style, std::int64_t& minutes, std::int64_t& seconds);
 
 bool read_zone(FieldReader& reader, TimestampStyle& style);
 
@@ -124,10 +159,10 @@ DateReading date_reading(std::string_view text);
 /// Reads "2026-11-21", "2026-11-21T02:13", "2026/11/21 02:13:41.250+01:00" and the like, and dates that do not begin
 /// with their year ("21.11.2026 2:13", "11/21/2026, 2:13:41 PM") in the order `order`; and dates with the name of a
 /// month, and quarters ("05-Jan-2024 2:13", "Jan 5, 2024", "Mon, 05 Jan 2026 02:13:41 +0000", "2024 Jan", "2024-Q1",
-/// "5. März 2024", "janv. 2024", and further ones in the languages of `month_spellings`);
-/// and ISO 8601 without marks where a time follows ("20261121T021341Z", "20261121 02:13"). The time 24:00 is midnight
-/// at the end of its day. Nothing where the text is something else or lies outside the years 1700 to 2250 (the reach of
-/// 64-bit nanoseconds).
+/// "5. März 2024", "janv. 2024", and further ones in the languages of `month_spellings`); and weeks and dates with
+/// words behind their parts ("2024-W05", "2024年1月5日 14時30分", "2024. 1. 5. 오후 2:30"); and ISO 8601 without marks
+/// where a time follows ("20261121T021341Z", "20261121 02:13"). The time 24:00 is midnight at the end of its day.
+/// Nothing where the text is something else or lies outside the years 1700 to 2250 (the reach of 64-bit nanoseconds).
 std::optional<Timestamp> parse_timestamp(std::string_view text, DateOrder order = DateOrder::year_first);
 
 /// The date and time of day of an instant on a clock `offset_seconds` ahead of UTC.
@@ -146,6 +181,9 @@ std::string time_of_day_text(std::int64_t nanosecond_of_day, const TimestampStyl
 
 /// "2026-11-21", or as `style` asks.
 std::string date_text(const std::chrono::year_month_day& date, const TimestampStyle& style = {});
+
+/// Whether a time as `parse_timestamp` reads it has a time of day behind its date.
+bool has_time_of_day(std::string_view text);
 
 /// An instant in the spelling of another timestamp.
 std::string timestamp_text(std::int64_t instant, const TimestampStyle& style);

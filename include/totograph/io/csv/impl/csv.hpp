@@ -269,10 +269,27 @@ TOTOGRAPH_INLINE void CsvReader::tell(const ColumnChoice& choice) {
                         " hold" + (words_ == 1 ? "s" : "") + " a word for a missing value (" + in_quotes(word) +
                         "): a gap.");
     }
+    tell_wide(choice);
     if (uses_comma_) {
         notes.push_back("The numbers of " + source_.file() +
                         " are read with decimal commas (--decimal point is "
                         "the other way).");
+    }
+}
+
+TOTOGRAPH_INLINE void CsvReader::tell_wide(const ColumnChoice& choice) {
+    constexpr std::size_t fewest = 6;
+    const std::size_t columns = choice.values().size();
+    if (table_.clock.is_known() || columns < fewest || columns < 2 * rows_) {
+        return;
+    }
+    const auto is_time = [&](std::size_t position) {
+        return kind_of_cell(source_.names()[position], gaps_) == CellKind::time;
+    };
+    if (std::all_of(choice.values().begin(), choice.values().end(), is_time)) {
+        table_.notes.push_back("The " + std::to_string(columns) + " columns of " + source_.file() +
+                               " are named by times, such as " + in_quotes(source_.names()[choice.values().front()]) +
+                               ". If each row is a series, transpose the table: a series is read down a column.");
     }
 }
 
@@ -402,7 +419,9 @@ TOTOGRAPH_INLINE Table parse_csv(std::string_view text, std::string_view file_na
     }
     refuse_packed(text, file_name);
     std::string decoded;
-    return detail::CsvReader(as_utf8(text, decoded), file_name, options).read();
+    const std::string_view plain = as_utf8(text, decoded);
+    refuse_markup(plain, file_name);
+    return detail::CsvReader(plain, file_name, options).read();
 }
 
 }  // namespace totograph::io

@@ -40,18 +40,22 @@ TOTOGRAPH_INLINE std::string plain_name(std::string_view name) {
 TOTOGRAPH_INLINE bool is_clock_name(std::string_view name) {
     const std::string lower = plain_name(name);
     constexpr std::string_view names[] = {
-        "time",   "times",       "timestamp",     "timestamps", "datetime",  "date",
-        "dates",  "when",        "clock",         "epoch",      "epochtime", "epochms",
-        "unix",   "unixtime",    "timeunix",      "timems",     "ts",        "t",
-        "ds",     "utctime",     "timeutc",       "createdat",  "eventtime", "sampletime",
-        "period", "timestampms", "unixtimestamp", "xvalue",     "row",       "index",
-        "step",   "day",         "month",         "year",       "datum",     "zeit"};
-    return std::find(std::begin(names), std::end(names), lower) != std::end(names);
+        "time",      "times",     "timestamp",   "timestamps", "datetime",    "date",          "dates",
+        "when",      "clock",     "epoch",       "epochtime",  "epochms",     "unix",          "unixtime",
+        "timeunix",  "timems",    "ts",          "t",          "ds",          "utctime",       "timeutc",
+        "createdat", "eventtime", "sampletime",  "period",     "timestampms", "unixtimestamp", "xvalue",
+        "row",       "index",     "step",        "day",        "month",       "year",          "datum",
+        "zeit",      "zeitpunkt", "zeitstempel", "fecha",      "fechahora",   "horodatage",    "datahora",
+        "tijd",      "tijdstip",  "tidspunkt",   "tarih",      "zaman"};
+    constexpr std::string_view others[] = {"日期", "时间", "時間", "日時", "日付", "時刻",  "年月日",
+                                           "날짜", "시간", "일시", "дата", "Дата", "время", "Время"};
+    return std::find(std::begin(names), std::end(names), lower) != std::end(names) ||
+           std::find(std::begin(others), std::end(others), name) != std::end(others);
 }
 
 TOTOGRAPH_INLINE bool is_time_of_day(std::string_view cell) {
     constexpr std::size_t longest = 30;
-    return cell.size() <= longest && cell.find(':') != std::string_view::npos &&
+    return cell.size() <= longest && (cell.find(':') != std::string_view::npos || detail::has_hour_word(cell)) &&
            parse_timestamp("2000-01-01 " + std::string(cell)).has_value();
 }
 
@@ -116,8 +120,7 @@ TOTOGRAPH_INLINE void ColumnProfiler::add(ColumnProfile& profile, const CsvField
 
 TOTOGRAPH_INLINE void ColumnProfiler::add_time(ColumnProfile& profile, std::string_view cell) {
     ++profile.times;
-    profile.has_hours =
-        profile.has_hours || cell.find(':') != std::string_view::npos || detail::begins_with_touching_date(cell);
+    profile.has_hours = profile.has_hours || has_time_of_day(cell);
     profile.has_repeats = profile.has_repeats || profile.last_time == cell;
     profile.last_time = cell;
 }

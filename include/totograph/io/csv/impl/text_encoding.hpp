@@ -3,6 +3,7 @@
 
 #include <totograph/io/csv/text_encoding.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -109,6 +110,26 @@ TOTOGRAPH_INLINE void refuse_packed(std::string_view text, std::string_view file
             throw Error(ErrorCode::invalid_file, "The file " + in_quotes(file_name, longest_quote) + " " +
                                                      std::string(kind.what) + ". " + std::string(kind.remedy) + ".");
         }
+    }
+}
+
+TOTOGRAPH_INLINE void refuse_markup(std::string_view text, std::string_view file_name) {
+    const auto skip_blanks = [](std::string_view rest) {
+        return rest.substr(std::min(rest.find_first_not_of(" \t\r\n"), rest.size()));
+    };
+    const std::string_view begin = skip_blanks(text);
+    const auto is_behind = [&](char bracket, std::string_view next) {
+        const std::string_view rest = begin.starts_with(bracket) ? skip_blanks(begin.substr(1)) : std::string_view();
+        return !rest.empty() && next.find(rest[0]) != std::string_view::npos;
+    };
+    const bool is_json = is_behind('{', "\"") || is_behind('[', "{[");
+    const bool is_xml = begin.starts_with("<?xml") || begin.starts_with("<!") || begin.starts_with("<html");
+    if (is_json || is_xml) {
+        throw Error(ErrorCode::invalid_file,
+                    "The file " + in_quotes(file_name, longest_quote) +
+                        (is_json ? " holds JSON, not a table. Write its values as CSV, a row for each time."
+                                 : " is a page or document in HTML or XML, not a table. Download or export the table "
+                                   "as CSV."));
     }
 }
 

@@ -14,7 +14,10 @@
 #include <utility>
 
 #include <totograph/core/inline.hpp>
+#include <totograph/io/time/letters.hpp>
 #include <totograph/io/time/month_names.hpp>
+#include <totograph/io/time/week_date.hpp>
+#include <totograph/io/time/worded_date.hpp>
 
 namespace totograph::io {
 namespace detail {
@@ -66,7 +69,7 @@ TOTOGRAPH_INLINE bool NamedDateReader::take_separator() {
     }
     const char last = date_.pattern.back();
     const bool was_number = last == 'd' || last == 'D' || last == 'Y' || last == 'q';
-    return !rest_.empty() && (was_number ? is_letter(rest_.front()) : is_digit(rest_.front()));
+    return !rest_.empty() && (was_number ? letter_length(rest_) > 0 : is_digit(rest_.front()));
 }
 
 TOTOGRAPH_INLINE void NamedDateReader::take_particle() {
@@ -127,19 +130,15 @@ TOTOGRAPH_INLINE bool NamedDateReader::take_quarter() {
 
 TOTOGRAPH_INLINE std::string_view NamedDateReader::word() const {
     std::size_t end = 0;
-    while (end < rest_.size()) {
-        const bool is_accent = rest_[end] == accented && end + 1 < rest_.size();
-        if (!is_accent && !is_letter(rest_[end])) {
-            break;
-        }
-        end += is_accent ? 2 : 1;
+    while (const std::size_t length = letter_length(rest_.substr(end))) {
+        end += length;
     }
     return rest_.substr(0, end);
 }
 
 TOTOGRAPH_INLINE void NamedDateReader::add_name(std::string_view name, char kind) {
-    const std::size_t second = name[1] == accented ? 2 : 1;
-    date_.pattern += !is_capital('\0', name[0]) ? "_" : is_capital(name[second - 1], name[second]) ? "^" : "";
+    const bool is_all_large = begins_with_capital(name.substr(letter_length(name)));
+    date_.pattern += !begins_with_capital(name) ? "_" : is_all_large ? "^" : "";
     date_.pattern += kind;
 }
 
@@ -194,7 +193,9 @@ TOTOGRAPH_INLINE MonthSpellingSet likely_spellings(std::string_view pattern, Mon
         prefer(spellings_of("Spanish") | spellings_of("Portuguese"));
     }
     if (has("d. b") || has("D. b") || (!has_point_separators && (has("d.b") || has("D.b")))) {
-        prefer(spellings_of("German"));
+        prefer(pattern.find("_b") == std::string_view::npos ? spellings_of("German")
+                                                            : spellings_of("Norwegian") | spellings_of("Danish") |
+                                                                  spellings_of("Finnish") | spellings_of("Czech"));
     }
     if (pattern.find("_b") != std::string_view::npos) {
         prefer(~spellings_of("German"));
@@ -212,10 +213,28 @@ TOTOGRAPH_INLINE MonthSpellingSet likely_spellings(std::string_view pattern, Mon
 }  // namespace detail
 
 TOTOGRAPH_INLINE std::optional<NamedDate> take_named_date(std::string_view& text) {
-    const auto is_letter = [](char letter) { return std::isalpha(static_cast<unsigned char>(letter)) != 0; };
+    if (text.size() < 6) {
+        return std::nullopt;
+    }
+    // Most dates are spelled otherwise, and end here.
+    const bool may_be_worded = text[4] == '\xE5' || text[4] == '\xEB' || text[4] == ' ' || text.substr(4, 2) == ". ";
+    if (may_be_worded) {
+        if (std::optional<NamedDate> date = take_worded_date(text)) {
+            return date;
+        }
+    }
+    if (text[4] == 'W' || text[5] == 'W') {
+        if (std::optional<NamedDate> date = take_week_date(text)) {
+            return date;
+        }
+    }
+    const auto may_be_letter = [](char letter) {
+        return (letter >= 'a' && letter <= 'z') || (letter >= 'A' && letter <= 'Z') ||
+               (static_cast<unsigned char>(letter) & 0x80U) != 0;
+    };
     const std::string_view front = text.substr(0, 12);
-    if (std::none_of(front.begin(), front.end(), is_letter)) {
-        return std::nullopt;  // as most are
+    if (std::none_of(front.begin(), front.end(), may_be_letter)) {
+        return std::nullopt;
     }
     detail::NamedDateReader reader(text);
     std::optional<NamedDate> date = reader.read();
@@ -246,14 +265,15 @@ TOTOGRAPH_INLINE void join_pattern(std::string& later, std::string_view earlier)
             return kinds.find(joined[i]) != std::string_view::npos && kinds.find(before[i]) != std::string_view::npos;
         };
         const bool is_day = are_both("dDe");
+        const bool is_month = are_both("nN");
         const bool is_point = are_both("p.");
         if (joined[i] == before[i]) {
             continue;
         }
-        if (!is_day && !is_point) {
+        if (!is_day && !is_month && !is_point) {
             return;
         }
-        joined[i] = is_point ? '.' : joined[i] == 'e' || before[i] == 'e' ? 'e' : 'd';
+        joined[i] = is_point ? '.' : is_month ? 'n' : joined[i] == 'e' || before[i] == 'e' ? 'e' : 'd';
     }
     later = std::move(joined);
 }
@@ -267,11 +287,16 @@ TOTOGRAPH_INLINE std::string named_date_text(const std::chrono::year_month_day& 
     const MonthSpelling& spelling = detail::first_spelling(detail::likely_spellings(pattern, spellings));
     const auto day = static_cast<unsigned>(date.day());
     const int year = static_cast<int>(date.year());
-    const std::string_view weekday = detail::weekday_names[std::chrono::weekday(date).c_encoding()];
+    const std::chrono::weekday of_week(date);
+    const std::string_view weekday = detail::weekday_names[of_week.c_encoding()];
+    // The Thursday of a week tells the year that it counts to.
+    const auto thursday = std::chrono::sys_days(date) + std::chrono::days(4 - static_cast<int>(of_week.iso_encoding()));
+    const std::chrono::year year_of_week = std::chrono::year_month_day(thursday).year();
+    const auto days_before = thursday - std::chrono::sys_days(year_of_week / std::chrono::January / 1);
     std::string text;
     char letters = '\0';
     const auto add_name = [&](std::string_view name) {
-        const std::size_t large = letters == '_' ? 0 : letters == '^' ? name.size() : 1;
+        const std::size_t large = letters == '_' ? 0 : letters == '^' ? name.size() : detail::letter_length(name);
         text += detail::in_capitals(name.substr(0, large));
         text += name.substr(large);
         letters = '\0';
@@ -283,7 +308,7 @@ TOTOGRAPH_INLINE std::string named_date_text(const std::chrono::year_month_day& 
             case 'e': text += day == 1 ? "1er" : std::to_string(day); break;
             case 'a': add_name(weekday.substr(0, 3)); break;
             case 'A': add_name(weekday); break;
-            case 'b': add_name(spelling.names[month - 1]); break;
+            case 'b': add_name(spelling.name(month - 1)); break;
             case 'p': text += detail::is_whole_name(spelling, month - 1) ? "" : "."; break;
             case 'f':
                 letters = letters == '^' ? '^' : '_';
@@ -293,6 +318,11 @@ TOTOGRAPH_INLINE std::string named_date_text(const std::chrono::year_month_day& 
             case 'q': text += std::to_string((month + 2) / 3); break;
             case 'y': text += two_digits(static_cast<unsigned>(year % 100)); break;
             case 'Y': text += std::to_string(year); break;
+            case 'n': text += std::to_string(month); break;
+            case 'N': text += two_digits(month); break;
+            case 'G': text += std::to_string(static_cast<int>(year_of_week)); break;
+            case 'V': text += two_digits(static_cast<unsigned>(days_before.count() / 7 + 1)); break;
+            case 'u': text += std::to_string(of_week.iso_encoding()); break;
             case '^':
             case '_': letters = part; break;
             default: text += part; break;
