@@ -21,6 +21,8 @@ test   python3               command python3
 test   python3-numpy         package
 test   python3-pytest        package
 python  python3-dev          package
+python  python3-pip          package
+python  python3-venv         package
 package dpkg-dev             command dpkg-shlibdeps
 package file                 command file
 checks clang                 command clang++
