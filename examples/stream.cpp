@@ -303,6 +303,12 @@ private:
     void summarize() const {
         std::cerr << "stream: " << plural(counts_.lines, "line") << ": " << count_text(counts_.used) << " used, "
                   << count_text(counts_.late) << " late, " << count_text(counts_.malformed) << " malformed.\n";
+        if (counts_.repeated > 0 && counts_.repeated >= counts_.used) {
+            std::cerr << "stream: " << plural(counts_.repeated, "line")
+                      << " had the time of the line before. If the file has a row for each value, write the values of "
+                         "one time into one line first; 'forecast' and 'backtest' read such files by --series and "
+                         "--value.\n";
+        }
         if (!stream_) {
             return;
         }

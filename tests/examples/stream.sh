@@ -186,6 +186,13 @@ grep -q "Line 50 is left out: its time, 1700000010, is before" disorder.txt || f
 grep -q "Line 51 has the time of the line before" disorder.txt || fail "repeated: $(cat disorder.txt)"
 grep -q "comes after 1 missing step, which becomes a gap" disorder.txt || fail "missing: $(cat disorder.txt)"
 expect 3 "Line 50 is left out" sh -c '"$1" --timestamp time --strict < disorder.csv' sh "$program"
+# A row for each value looks like repeated rows. The summary tells so, and not of a row or two.
+awk -F, 'NR == 1 { print "time,series,value"; next } { print $1 ",wave," $2; print $1 ",slow," $3 }' \
+    clean.csv > stacked.csv
+"$program" "${named[@]}" < stacked.csv > stacked.out 2> stacked.txt
+grep -q '^stream: 400 lines: 200 used, 200 late' stacked.txt || fail "one of two rows is used: $(cat stacked.txt)"
+grep -q '^stream: 200 lines had the time of the line before[.] If' stacked.txt || fail "stacked: $(cat stacked.txt)"
+! grep -q 'had the time of the line before' planted.txt || fail "a late line is no further series: $(cat planted.txt)"
 (head -n 1 clean.csv && tail -n +2 clean.csv | tac) > backwards.csv
 expect 3 "is the newest one first?" sh -c '"$1" --timestamp time < backwards.csv' sh "$program"
 "$program" --as-is "${named[@]}" < backwards.csv 2>&1 > /dev/null | grep -q "200 used" || fail "--as-is takes all"
