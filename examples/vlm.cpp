@@ -89,7 +89,8 @@ std::string lines_of(const Generated& generated) {
     for (totograph::Index prompt = 0; prompt < generated.prompts(); ++prompt) {
         std::string line;
         for (const std::int32_t id : generated.tokens(prompt)) {
-            line += (line.empty() ? "" : " ") + std::to_string(id);
+            line += line.empty() ? "" : " ";  // apart from the number, or g++ 12 warns at -O3
+            line += std::to_string(id);
         }
         text += line + "\n";
     }
