@@ -76,7 +76,7 @@ std::string key_of(const Options& options, const std::string& input, const Check
     if (!files.config.empty()) {
         add_file(files.config);
     }
-    for (const std::filesystem::path& weights : files.weights) {
+    for (const std::string& weights : files.weights) {
         add_file(weights);
     }
     if (!options.package.empty()) {

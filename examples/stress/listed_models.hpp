@@ -33,7 +33,7 @@ inline const GridModel* grid_model_of(const std::string& untrained, const std::f
         return &detail::untrained_model(compiled_grid_models(), untrained);
     }
     const std::filesystem::path file =
-        checkpoint.empty() ? std::filesystem::path() : totograph::io::find_checkpoint(checkpoint).config;
+        checkpoint.empty() ? std::string() : totograph::io::find_checkpoint(checkpoint).config;
     if (file.empty()) {
         return nullptr;
     }

@@ -27,7 +27,7 @@ TEST_CASE("mapped file: the bytes are those of the file and follow a move") {
     io::MappedFile assigned(folder.file("b", "x"));
     assigned = std::move(moved);
     CHECK(assigned.bytes()[0] == std::byte{'a'});
-    CHECK(assigned.path().filename() == "a");
+    CHECK(assigned.path().ends_with("/a"));
 }
 
 TEST_CASE("mapped file: missing, empty and special files are refused") {

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstddef>
-#include <filesystem>
 #include <functional>
 #include <map>
 #include <optional>
@@ -78,7 +77,7 @@ private:
 
     CacheCounter& counts_ = cache_counts().of("tuning");
     std::string identity_;
-    std::filesystem::path path_;
+    std::string path_;
     std::map<std::string, Choice, std::less<>> choices_;
     std::set<std::string, std::less<>> refused_;
     bool is_unsaved_ = false;

@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include <cstddef>
-#include <filesystem>
 #include <span>
 #include <string>
 #include <string_view>
@@ -32,7 +31,7 @@ class AtomicFile {
 public:
     /// Creates the temporary file. Throws `Error(invalid_argument)` when the target exists and is not a regular file,
     /// and `Error(file_not_found)` with the system's reason when the directory is missing or cannot be written.
-    explicit AtomicFile(const std::filesystem::path& path, AtomicFileOptions options = {});
+    explicit AtomicFile(const std::string& path, AtomicFileOptions options = {});
 
     AtomicFile(const AtomicFile&) = delete;
     AtomicFile& operator=(const AtomicFile&) = delete;
@@ -56,7 +55,7 @@ private:
     }
 
     std::string shown_;
-    std::filesystem::path target_;
+    std::string target_;
     bool flushes_;
     bool read_only_;
     std::string temporary_;

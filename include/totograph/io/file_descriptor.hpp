@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <filesystem>
+#include <string>
 #include <utility>
 
 namespace totograph::io {
@@ -40,11 +40,11 @@ private:
 
 /// Opens a file for reading. Throws `Error(file_not_found)` with the system's reason when it cannot be opened, or when
 /// it is a directory. `status` receives what `fstat` says of it.
-FileDescriptor open_for_reading(const std::filesystem::path& path, struct stat& status, int extra_flags = 0);
+FileDescriptor open_for_reading(const std::string& path, struct stat& status, int extra_flags = 0);
 
 /// Puts the name of a file on the disk, without which a crash soon after could bring back what stood there before, or
 /// nothing. 0, or the `errno` of a disk that fails; some file systems cannot flush folders, and need not.
-int flush_name(const std::filesystem::path& path);
+int flush_name(const std::string& path);
 
 }  // namespace totograph::io
 

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cstdint>
 #include <ctime>
-#include <filesystem>
 #include <string>
 
 namespace totograph::io {
@@ -39,7 +38,7 @@ struct FileIdentity {
 };
 
 /// The identity that a file has now.
-FileIdentity file_identity(const std::filesystem::path& path);
+FileIdentity file_identity(const std::string& path);
 
 }  // namespace totograph::io
 

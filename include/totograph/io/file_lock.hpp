@@ -5,7 +5,6 @@
 #include <sys/file.h>
 
 #include <chrono>
-#include <filesystem>
 
 #include <totograph/io/file_descriptor.hpp>
 
@@ -16,7 +15,7 @@ namespace totograph::io {
 /// without.
 class FileLock {
 public:
-    FileLock(const std::filesystem::path& path, std::chrono::milliseconds patience);
+    FileLock(const std::string& path, std::chrono::milliseconds patience);
 
     /// Whether the others are kept out.
     [[nodiscard]] bool is_held() const noexcept { return is_held_; }

@@ -7,8 +7,8 @@
 #include <unistd.h>
 
 #include <cstddef>
-#include <filesystem>
 #include <span>
+#include <string>
 #include <utility>
 
 #include <totograph/io/file_descriptor.hpp>
@@ -22,11 +22,10 @@ class MappedFile {
 public:
     /// Maps the file. Throws `Error(file_not_found)` when it is missing, a directory or otherwise not a regular file,
     /// `Error(invalid_file)` when it is empty, and `Error(io_failure)` when the system refuses to map it.
-    explicit MappedFile(std::filesystem::path path);
+    explicit MappedFile(std::string path);
     /// Maps a file that is open: `status` is what `fstat` says of it, and `path` is what messages call it. Throws as
     /// above.
-    MappedFile(std::filesystem::path path, const FileDescriptor& file, const struct stat& status)
-        : path_(std::move(path)) {
+    MappedFile(std::string path, const FileDescriptor& file, const struct stat& status) : path_(std::move(path)) {
         map(file, status);
     }
 
@@ -37,7 +36,7 @@ public:
     MappedFile& operator=(const MappedFile&) = delete;
     ~MappedFile();
 
-    [[nodiscard]] const std::filesystem::path& path() const noexcept { return path_; }
+    [[nodiscard]] const std::string& path() const noexcept { return path_; }
     [[nodiscard]] std::span<const std::byte> bytes() const noexcept { return bytes_; }
 
 private:
@@ -46,7 +45,7 @@ private:
     // The system's calls take a pointer to non-const although they never write through it.
     static void* address(const std::byte* byte) noexcept { return const_cast<std::byte*>(byte); }
 
-    std::filesystem::path path_;
+    std::string path_;
     std::span<const std::byte> bytes_;
 };
 

@@ -6,8 +6,8 @@
 #include <unistd.h>
 
 #include <cstddef>
-#include <filesystem>
 #include <span>
+#include <string>
 
 #include <totograph/io/file_descriptor.hpp>
 
@@ -21,9 +21,9 @@ namespace totograph::io {
 class RandomAccessFile {
 public:
     /// Opens the file. Throws `Error(file_not_found)` when it is missing, a directory or otherwise not a regular file.
-    explicit RandomAccessFile(std::filesystem::path path);
+    explicit RandomAccessFile(std::string path);
 
-    [[nodiscard]] const std::filesystem::path& path() const noexcept { return path_; }
+    [[nodiscard]] const std::string& path() const noexcept { return path_; }
     /// How many bytes it had when it was opened.
     [[nodiscard]] std::size_t size() const noexcept { return static_cast<std::size_t>(opened_.st_size); }
 
@@ -34,7 +34,7 @@ public:
 private:
     void check_unchanged() const;
 
-    std::filesystem::path path_;
+    std::string path_;
     struct stat opened_ {};
     FileDescriptor file_;
 };

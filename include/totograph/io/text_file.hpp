@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include <cstddef>
-#include <filesystem>
 #include <string>
 
 #include <totograph/core/error.hpp>
@@ -20,11 +19,11 @@ std::string read_descriptor(int descriptor, const std::string& name, std::size_t
 
 /// The whole content of a file, which may be a pipe. Throws `Error(file_not_found)` when it cannot be opened or is a
 /// directory, `Error(io_failure)` when reading fails, and `Error(invalid_file)` when it holds more than `most_bytes`.
-std::string read_text_file(const std::filesystem::path& path, std::size_t most_bytes);
+std::string read_text_file(const std::string& path, std::size_t most_bytes);
 
 /// The same for a file that must be a regular one: `Error(file_not_found)` for a pipe or a device, which might never
 /// end, and for a pipe without a writer, which might never begin.
-std::string read_regular_text_file(const std::filesystem::path& path, std::size_t most_bytes);
+std::string read_regular_text_file(const std::string& path, std::size_t most_bytes);
 
 }  // namespace totograph::io
 

@@ -299,7 +299,7 @@ TEST_CASE("cache file: a lock that another keeps for long does not stop a writer
 
 TEST_CASE("cache folder: the first variable that names one decides") {
     const auto path = [](const char* own, const char* cache_home, const char* home) {
-        return io::choose_cache_folder(own, cache_home, home).path.string();
+        return io::choose_cache_folder(own, cache_home, home).path;
     };
     CHECK(path("/own", "/cache", "/home") == "/own");
     CHECK(path("own/relative", "/cache", "/home") == "own/relative");

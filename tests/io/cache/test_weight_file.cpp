@@ -319,7 +319,7 @@ TEST_CASE("weight folder: use is remembered, and what a writer left that died is
     io::WeightFolder folder(root, io::weight_name("set"), {.most_bytes = 10000, .free_bytes = 0});
     REQUIRE(folder.make_room(0).empty());
     const auto make = [&](const std::string& name, int age) {
-        const auto path = folder.set() / name;
+        const auto path = std::filesystem::path(folder.set()) / name;
         std::ofstream(path) << "half";
         std::filesystem::last_write_time(path, hours_ago(age));
         return path;

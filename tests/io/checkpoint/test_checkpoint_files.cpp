@@ -34,7 +34,8 @@ std::vector<std::string> found(const Path& named, const Path& folder, bool has_c
     const io::CheckpointFiles files = io::find_checkpoint(named);
     CHECK(files.config == (has_config ? folder / "config.json" : Path()));
     std::vector<std::string> names;
-    for (const Path& path : files.weights) {
+    for (const std::string& file : files.weights) {
+        const Path path(file);
         CHECK(path.parent_path() == folder);
         names.push_back(path.filename().string());
     }

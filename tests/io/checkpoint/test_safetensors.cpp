@@ -208,7 +208,7 @@ TEST_CASE("safetensors: the file can be moved and not copied") {
     io::SafetensorsFile third(folder.path() / "other");
     third = std::move(second);
     CHECK(read(third, "a", 3) == std::vector<float>{1.5F, -2.0F, 3.25F});
-    CHECK(third.path().filename() == "python.safetensors");
+    CHECK(third.path().ends_with("/python.safetensors"));
 }
 
 TEST_CASE("safetensors: parts of a tensor are those of the whole, in every type") {

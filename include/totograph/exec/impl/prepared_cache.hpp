@@ -40,8 +40,8 @@ TOTOGRAPH_INLINE PreparedCache::PreparedCache(const io::CacheFolder& folder, con
         report_.reason = folder.missing;
         return;
     }
-    const std::filesystem::path root = folder.path / "weights";
-    for (const std::filesystem::path& above : {folder.path, root}) {
+    const std::string root = (std::filesystem::path(folder.path) / "weights").string();
+    for (const std::string& above : {folder.path, root}) {
         std::error_code unknown;  // what cannot be looked at cannot be made either, and then says so
         if (std::filesystem::is_directory(above, unknown)) {
             report_.reason = io::distrusted_folder(above);
@@ -58,7 +58,7 @@ TOTOGRAPH_INLINE PreparedCache::PreparedCache(const io::CacheFolder& folder, con
     identity_ = "totograph " + std::string(version) + "\ncompiler " + std::string(compiler) + "\nlayout " +
                 std::string(layout) + "\n" + source_identity;
     folder_ = io::WeightFolder(root, io::weight_name(identity_), limits);
-    report_.folder = folder_.set().string();
+    report_.folder = folder_.set();
 }
 
 TOTOGRAPH_INLINE PreparedCache::Block PreparedCache::find(const std::string& expression, std::size_t bytes,

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <filesystem>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -24,8 +25,8 @@ TOTOGRAPH_INLINE TuningCache::TuningCache(const io::CacheFolder& folder, std::st
         report_.ignored = folder.missing;
         return;
     }
-    path_ = folder.path / file_name(name, identity_);
-    report_.path = path_.string();
+    path_ = (std::filesystem::path(folder.path) / file_name(name, identity_)).string();
+    report_.path = path_;
     io::CacheContent content = io::read_cache_file(path_, identity_);
     report_.ignored = content.ignored;
     if (!content.ignored.empty()) {
@@ -54,7 +55,7 @@ TOTOGRAPH_INLINE void TuningCache::save() {
     log(LogTopic::tuning, [&] {
         return is_unsaved_ ? report_.not_written
                            : std::to_string(kept) + (kept == 1 ? " choice is" : " choices are") + " kept in " +
-                                 io::in_quotes(path_.string(), io::longest_quote);
+                                 io::in_quotes(path_, io::longest_quote);
     });
     if (!is_unsaved_) {
         refused_.clear();

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstddef>
-#include <filesystem>
 #include <map>
 #include <memory>
 #include <optional>
@@ -71,9 +70,7 @@ private:
     /// twice.
     void check_index(const io::CheckpointFiles& files) const;
 
-    static std::string quoted(const std::filesystem::path& path) {
-        return io::in_quotes(path.string(), io::longest_quote);
-    }
+    static std::string quoted(const std::string& path) { return io::in_quotes(path, io::longest_quote); }
 
     /// Fills `unwrapped_`. A tensor that is wanted under the name it has in the file stands for no other one.
     void unwrap_names(const std::vector<NamedShape>& wanted);

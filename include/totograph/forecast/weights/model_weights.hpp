@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <filesystem>
 #include <map>
 #include <memory>
 #include <string>
@@ -79,7 +78,7 @@ std::vector<NamedShape> checkpoint_tensors() {
 /// others over them, changes nothing; one that was written to or cut is an `Error(io_failure)` of whoever reads it.
 /// Throws `Error`.
 template <class Model>
-ModelWeights<Model> load(const std::filesystem::path& checkpoint) {
+ModelWeights<Model> load(const std::string& checkpoint) {
     static_assert(check_family<Model>());
     const io::CheckpointFiles files = io::find_checkpoint(checkpoint);
     if (!files.config.empty()) {
@@ -92,7 +91,7 @@ ModelWeights<Model> load(const std::filesystem::path& checkpoint) {
 /// with `static constexpr void record(Recorder&)`. Its tensors are checked against what they read together; a
 /// `config.json` is not looked at. Throws `Error`.
 template <class... Programs>
-Weights load_weights(const std::filesystem::path& checkpoint, const CheckpointRules& rules = {}) {
+Weights load_weights(const std::string& checkpoint, const CheckpointRules& rules = {}) {
     static_assert(sizeof...(Programs) > 0, "totograph: load_weights is given the programs that read the weights.");
     return Weights(
         open_checkpoint(io::find_checkpoint(checkpoint), forecast_detail::tensors_of(ModelList<Programs...>{}), rules));

@@ -6,7 +6,6 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <filesystem>
 #include <functional>
 #include <map>
 #include <string>
@@ -85,7 +84,7 @@ std::string cache_bytes(std::string_view identity, const CacheRecords& records);
 
 /// Reads a cache file, if it is to be trusted (see `open_trusted`). Never throws for what is wrong
 /// with the file: `CacheContent::ignored` tells it.
-CacheContent read_cache_file(const std::filesystem::path& path, std::string_view identity);
+CacheContent read_cache_file(const std::string& path, std::string_view identity);
 
 /// Adds records to a cache file, and makes file and folder when they are missing. Records of `added` whose key the file
 /// has already are left as they are, so that all processes come to use the same; those of `corrected` replace it. A
@@ -94,7 +93,7 @@ CacheContent read_cache_file(const std::filesystem::path& path, std::string_view
 /// Writers take turns. One that has waited for `patience` goes on: nobody ever sees half a file, but of two writers at
 /// the same time one's records may be lost. Returns why nothing was written, as a sentence;
 /// empty when the file now holds the records. Never throws for what is wrong with the folder.
-std::string update_cache_file(const std::filesystem::path& path, std::string_view identity, CacheRecords added,
+std::string update_cache_file(const std::string& path, std::string_view identity, CacheRecords added,
                               const CacheRecords& corrected = {},
                               std::chrono::milliseconds patience = std::chrono::seconds(1));
 

@@ -2,15 +2,14 @@
 #pragma once
 
 #include <cstdlib>
-#include <filesystem>
 #include <string>
 
 namespace totograph::io {
 
 /// The folder for files that only save time: any of them may be deleted at any moment.
 struct CacheFolder {
-    std::filesystem::path path;  ///< Need not exist. Empty when there is none.
-    std::string missing;         ///< Why there is none.
+    std::string path;     ///< Need not exist. Empty when there is none.
+    std::string missing;  ///< Why there is none.
 };
 
 /// Chooses the folder from the values of three environment variables, null for those that are not set:

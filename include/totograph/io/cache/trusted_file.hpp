@@ -5,7 +5,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <filesystem>
 #include <string>
 #include <system_error>
 
@@ -25,13 +24,13 @@ std::string writers_beside_owner(const struct stat& status);
 std::string reason_to_distrust(const struct stat& status, ::uid_t user);
 
 /// The same for the folder at a path; empty when there is none.
-std::string reason_to_distrust_folder(const std::filesystem::path& folder);
+std::string reason_to_distrust_folder(const std::string& folder);
 
 /// A sentence that says why nothing is kept in a folder, and what to do; empty when it can be trusted.
-std::string distrusted_folder(const std::filesystem::path& folder);
+std::string distrusted_folder(const std::string& folder);
 
 /// Makes a folder and those above it, where they are missing. Only their owner may write to them, whatever the umask.
-std::error_code make_own_folders(const std::filesystem::path& folder);
+std::error_code make_own_folders(const std::string& folder);
 
 /// A file opened for reading, if its content can be believed.
 struct TrustedFile {
@@ -43,7 +42,7 @@ struct TrustedFile {
 
 /// Opens a file that only this process's user or the superuser can have written, in a folder that only they can change.
 /// Never throws for what is wrong with it.
-TrustedFile open_trusted(const std::filesystem::path& path);
+TrustedFile open_trusted(const std::string& path);
 
 }  // namespace totograph::io
 

@@ -9,7 +9,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <filesystem>
 #include <memory>
 #include <span>
 #include <string>
@@ -113,7 +112,7 @@ std::string check_alone(std::span<const std::byte> bytes, ForEach&& for_each) {
 
 /// Reads a whole file into memory, in parts by `for_each`. Throws `Error`.
 template <class ForEach>
-Arena read_whole(const std::filesystem::path& path, const TrustedFile& opened, ForEach&& for_each) {
+Arena read_whole(const std::string& path, const TrustedFile& opened, ForEach&& for_each) {
     constexpr std::size_t part_bytes = std::size_t{1} << 20U;
     Arena memory(static_cast<std::size_t>(opened.status.st_size));
     std::atomic<int> failed{0};
@@ -130,8 +129,8 @@ Arena read_whole(const std::filesystem::path& path, const TrustedFile& opened, F
         }
     });
     if (failed != 0) {
-        throw Error(ErrorCode::io_failure, "The file " + in_quotes(path.string(), longest_quote) +
-                                               " cannot be read: " + system_reason(failed) + ".");
+        throw Error(ErrorCode::io_failure,
+                    "The file " + in_quotes(path, longest_quote) + " cannot be read: " + system_reason(failed) + ".");
     }
     return memory;
 }
@@ -153,7 +152,7 @@ enum class WeightMemory : std::uint8_t {
 /// this identity, that its block has so many bytes, and its checksum, in parts by `for_each` (see `block_checksum`).
 /// Never throws for what is wrong with the file.
 template <class ForEach>
-WeightFile read_weight_file(const std::filesystem::path& path, std::string_view identity, std::size_t block_bytes,
+WeightFile read_weight_file(const std::string& path, std::string_view identity, std::size_t block_bytes,
                             ForEach&& for_each, WeightMemory memory = WeightMemory::automatic) {
     WeightFile result;
     const auto check = [&](auto owner, std::span<const std::byte> bytes) {
@@ -182,7 +181,7 @@ WeightFile read_weight_file(const std::filesystem::path& path, std::string_view 
             }
         }
         if (!wrong.empty()) {
-            result.ignored = "The file " + in_quotes(path.string(), longest_quote) + " is ignored: " + wrong + ".";
+            result.ignored = "The file " + in_quotes(path, longest_quote) + " is ignored: " + wrong + ".";
         }
     } catch (const Error& error) {
         result.ignored = error.what();
@@ -196,7 +195,7 @@ WeightFile read_weight_file(const std::filesystem::path& path, std::string_view 
 /// Writes a file that `read_weight_file` reads, in the place of what is there. Its folder exists. Throws `Error` when
 /// it cannot be written; what was there before is then unchanged.
 template <class ForEach>
-void write_weight_file(const std::filesystem::path& path, std::string_view identity, std::span<const std::byte> block,
+void write_weight_file(const std::string& path, std::string_view identity, std::span<const std::byte> block,
                        ForEach&& for_each) {
     using namespace weight_file_detail;
     const std::string head = head_of(identity, block.size());

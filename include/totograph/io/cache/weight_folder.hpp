@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <filesystem>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -29,13 +27,10 @@ struct WeightFolderLimits {
 class WeightFolder {
 public:
     WeightFolder() = default;
-    WeightFolder(std::filesystem::path root, const std::string& set, WeightFolderLimits limits)
-        : root_(std::move(root)), set_(root_ / set), limits_(limits) {}
+    WeightFolder(std::string root, const std::string& set, WeightFolderLimits limits);
 
-    [[nodiscard]] const std::filesystem::path& set() const noexcept { return set_; }
-    [[nodiscard]] std::filesystem::path file(std::string_view name) const {
-        return set_ / (std::string(name) + std::string(ending));
-    }
+    [[nodiscard]] const std::string& set() const noexcept { return set_; }
+    [[nodiscard]] std::string file(std::string_view name) const;
 
     /// Notes that the set is in use. The sets that were not for longest are the first to go.
     void mark_used();
@@ -47,29 +42,13 @@ public:
 private:
     static constexpr std::string_view ending = ".weight";
     static constexpr std::size_t name_size = 16;
-    /// A writer that takes longer is one that has died.
-    static constexpr std::chrono::hours longest_write{1};
 
-    struct Set {
-        std::filesystem::path folder;
-        std::filesystem::file_time_type used;
-        std::vector<std::filesystem::path> files;
-        std::uintmax_t bytes = 0;
-    };
+    struct Set;
 
     static std::uintmax_t bytes_of(const std::vector<Set>& sets);
 
     /// What follows the digits of a name; the whole name when it is none of ours.
-    static std::string after_digits(const std::filesystem::path& path);
-
-    template <class Visit>
-    static void for_each_entry(const std::filesystem::path& folder, Visit&& visit) {
-        std::error_code failed;
-        std::filesystem::directory_iterator entry(folder, failed);
-        for (; !failed && entry != std::filesystem::directory_iterator(); entry.increment(failed)) {
-            visit(*entry);
-        }
-    }
+    static std::string after_digits(const std::string& path);
 
     [[nodiscard]] std::vector<Set> find_sets() const;
 
@@ -87,8 +66,8 @@ private:
         return total_ + bytes <= limits_.most_bytes + freed && limits_.free_bytes + bytes <= available() + freed;
     }
 
-    std::filesystem::path root_;
-    std::filesystem::path set_;
+    std::string root_;
+    std::string set_;
     WeightFolderLimits limits_;
     std::uintmax_t total_ = 0;
     bool is_marked_ = false;

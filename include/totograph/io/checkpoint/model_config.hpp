@@ -3,7 +3,6 @@
 
 #include <cmath>
 #include <cstddef>
-#include <filesystem>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -29,8 +28,8 @@ class ModelConfig {
 public:
     /// Reads a file. Throws `Error(file_not_found)` when it cannot be opened or is no regular file, and as `parse`
     /// does.
-    explicit ModelConfig(const std::filesystem::path& path)
-        : ModelConfig(parse(read_regular_text_file(path, largest_file), path.string())) {}
+    explicit ModelConfig(const std::string& path)
+        : ModelConfig(parse(read_regular_text_file(path, largest_file), path)) {}
 
     /// Reads text. Throws `Error(invalid_file)` when it is not one JSON object with unique keys.
     [[nodiscard]] static ModelConfig parse(std::string_view text, std::string_view file_name);

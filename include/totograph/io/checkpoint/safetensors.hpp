@@ -4,7 +4,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <filesystem>
 #include <functional>
 #include <map>
 #include <span>
@@ -58,9 +57,9 @@ class SafetensorsFile {
 public:
     /// Opens the file and checks its header. Throws `Error(file_not_found)` when it is missing or no regular file, and
     /// `Error(invalid_file)` when it is empty, of another kind (the message says of which) or breaks the format.
-    explicit SafetensorsFile(const std::filesystem::path& path);
+    explicit SafetensorsFile(const std::string& path);
 
-    [[nodiscard]] const std::filesystem::path& path() const noexcept { return file_.path(); }
+    [[nodiscard]] const std::string& path() const noexcept { return file_.path(); }
 
     /// A number that files with other headers do not have, but for a chance of one in 2^64.
     [[nodiscard]] std::uint64_t header_checksum() const noexcept { return header_checksum_; }
@@ -89,7 +88,7 @@ public:
 
 private:
     [[nodiscard]] std::string described(const TensorInfo& info) const {
-        return "The tensor " + in_quotes(info.name, longest_quote) + " in " + in_quotes(path().string(), longest_quote);
+        return "The tensor " + in_quotes(info.name, longest_quote) + " in " + in_quotes(path(), longest_quote);
     }
 
     RandomAccessFile file_;

@@ -22,11 +22,8 @@
 
 namespace totograph::io {
 
-TOTOGRAPH_INLINE AtomicFile::AtomicFile(const std::filesystem::path& path, AtomicFileOptions options)
-    : shown_(in_quotes(path.string(), longest_quote)),
-      target_(path),
-      flushes_(options.flushes),
-      read_only_(options.read_only) {
+TOTOGRAPH_INLINE AtomicFile::AtomicFile(const std::string& path, AtomicFileOptions options)
+    : shown_(in_quotes(path, longest_quote)), target_(path), flushes_(options.flushes), read_only_(options.read_only) {
     std::error_code ignored;
     const auto at_path = std::filesystem::symlink_status(path, ignored);
     const bool is_link = std::filesystem::is_symlink(at_path);
@@ -42,7 +39,7 @@ TOTOGRAPH_INLINE AtomicFile::AtomicFile(const std::filesystem::path& path, Atomi
     // Follow symbolic links, so that the file they lead to is replaced and not the link.
     if (replaces) {
         const auto resolved = std::filesystem::canonical(path, ignored);
-        target_ = ignored ? path : resolved;
+        target_ = ignored ? path : resolved.string();
     }
     create_temporary(options.only_owner_writes ? 0644 : 0666);
     if (replaces && options.keeps_permissions) {
@@ -96,7 +93,7 @@ TOTOGRAPH_INLINE void AtomicFile::commit() {
 TOTOGRAPH_INLINE void AtomicFile::create_temporary(::mode_t mode) {
     static std::atomic<std::uint64_t> counter{0};
     while (true) {
-        const std::string candidate = target_.string() + ".tmp-" + std::to_string(::getpid()) + "-" +
+        const std::string candidate = target_ + ".tmp-" + std::to_string(::getpid()) + "-" +
                                       std::to_string(counter.fetch_add(1, std::memory_order_relaxed));
         file_ = FileDescriptor(::open(candidate.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode));
         if (file_) {

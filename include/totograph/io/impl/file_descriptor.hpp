@@ -17,31 +17,31 @@
 
 namespace totograph::io {
 
-TOTOGRAPH_INLINE FileDescriptor open_for_reading(const std::filesystem::path& path, struct stat& status,
-                                                 int extra_flags) {
+TOTOGRAPH_INLINE FileDescriptor open_for_reading(const std::string& path, struct stat& status, int extra_flags) {
     FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | extra_flags));
     if (!file) {
         const int reason = errno;
         const std::string_view advice = reason == EACCES || reason == EPERM
                                             ? "; ask its owner to let this user read it and enter its folders."
                                             : ". Check the path.";
-        throw Error(ErrorCode::file_not_found, "The file " + in_quotes(path.string(), longest_quote) +
+        throw Error(ErrorCode::file_not_found, "The file " + in_quotes(path, longest_quote) +
                                                    " cannot be opened: " + system_reason(reason) + std::string(advice));
     }
     if (::fstat(file.get(), &status) != 0) {
-        throw Error(ErrorCode::io_failure, "The file " + in_quotes(path.string(), longest_quote) +
+        throw Error(ErrorCode::io_failure, "The file " + in_quotes(path, longest_quote) +
                                                " cannot be examined: " + system_reason(errno) + ".");
     }
     if (S_ISDIR(status.st_mode)) {
         throw Error(ErrorCode::file_not_found,
-                    "The path " + in_quotes(path.string(), longest_quote) +
+                    "The path " + in_quotes(path, longest_quote) +
                         " is a directory, but a file was expected. Name the file inside it.");
     }
     return file;
 }
 
-TOTOGRAPH_INLINE int flush_name(const std::filesystem::path& path) {
-    const std::filesystem::path folder = path.has_parent_path() ? path.parent_path() : ".";
+TOTOGRAPH_INLINE int flush_name(const std::string& path) {
+    const std::filesystem::path above = std::filesystem::path(path).parent_path();
+    const std::filesystem::path folder = above.empty() ? "." : above;
     const FileDescriptor opened(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
     while (opened && ::fsync(opened.get()) != 0) {
         if (errno != EINTR) {

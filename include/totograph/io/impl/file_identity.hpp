@@ -12,7 +12,7 @@
 
 namespace totograph::io {
 
-TOTOGRAPH_INLINE FileIdentity file_identity(const std::filesystem::path& path) {
+TOTOGRAPH_INLINE FileIdentity file_identity(const std::string& path) {
     FileIdentity identity;
     std::error_code failed;
     const std::filesystem::path resolved = std::filesystem::canonical(path, failed);

@@ -15,7 +15,7 @@
 
 namespace totograph::io {
 
-TOTOGRAPH_INLINE FileLock::FileLock(const std::filesystem::path& path, std::chrono::milliseconds patience)
+TOTOGRAPH_INLINE FileLock::FileLock(const std::string& path, std::chrono::milliseconds patience)
     : file_(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW, 0666)) {
     const auto end = std::chrono::steady_clock::now() + patience;
     while (file_ && !is_held_) {

@@ -9,7 +9,7 @@
 #include <unistd.h>
 #include <cerrno>
 #include <cstddef>
-#include <filesystem>
+#include <string>
 #include <utility>
 
 #include <totograph/core/error.hpp>
@@ -19,7 +19,7 @@
 
 namespace totograph::io {
 
-TOTOGRAPH_INLINE MappedFile::MappedFile(std::filesystem::path path) : path_(std::move(path)) {
+TOTOGRAPH_INLINE MappedFile::MappedFile(std::string path) : path_(std::move(path)) {
     struct stat status {};
     // Without O_NONBLOCK, opening a named pipe would wait for a writer for ever.
     const FileDescriptor file = open_for_reading(path_, status, O_NONBLOCK);
@@ -40,16 +40,16 @@ TOTOGRAPH_INLINE MappedFile::~MappedFile() {
 
 TOTOGRAPH_INLINE void MappedFile::map(const FileDescriptor& file, const struct stat& status) {
     if (!S_ISREG(status.st_mode)) {
-        throw Error(ErrorCode::file_not_found, "The path " + in_quotes(path_.string(), longest_quote) +
+        throw Error(ErrorCode::file_not_found, "The path " + in_quotes(path_, longest_quote) +
                                                    " is not a regular file, so it cannot be memory-mapped.");
     }
     if (status.st_size == 0) {
-        throw Error(ErrorCode::invalid_file, "The file " + in_quotes(path_.string(), longest_quote) + " is empty.");
+        throw Error(ErrorCode::invalid_file, "The file " + in_quotes(path_, longest_quote) + " is empty.");
     }
     const auto size = static_cast<std::size_t>(status.st_size);
     void* const address = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file.get(), 0);
     if (address == MAP_FAILED) {
-        throw Error(ErrorCode::io_failure, "The file " + in_quotes(path_.string(), longest_quote) +
+        throw Error(ErrorCode::io_failure, "The file " + in_quotes(path_, longest_quote) +
                                                " cannot be memory-mapped: " + system_reason(errno) + ".");
     }
     bytes_ = {static_cast<const std::byte*>(address), size};

@@ -8,7 +8,6 @@
 #include <unistd.h>
 #include <cerrno>
 #include <cstddef>
-#include <filesystem>
 #include <span>
 #include <string>
 #include <utility>
@@ -20,12 +19,12 @@
 
 namespace totograph::io {
 
-TOTOGRAPH_INLINE RandomAccessFile::RandomAccessFile(std::filesystem::path path) : path_(std::move(path)) {
+TOTOGRAPH_INLINE RandomAccessFile::RandomAccessFile(std::string path) : path_(std::move(path)) {
     // Without O_NONBLOCK, opening a named pipe would wait for a writer for ever.
     file_ = open_for_reading(path_, opened_, O_NONBLOCK);
     if (!S_ISREG(opened_.st_mode)) {
         throw Error(ErrorCode::file_not_found,
-                    "The path " + in_quotes(path_.string(), longest_quote) + " is not a regular file. Name a file.");
+                    "The path " + in_quotes(path_, longest_quote) + " is not a regular file. Name a file.");
     }
 }
 
@@ -36,9 +35,8 @@ TOTOGRAPH_INLINE void RandomAccessFile::read(std::size_t offset, std::span<std::
             continue;
         }
         if (count < 0) {
-            throw Error(ErrorCode::io_failure, "Reading " + in_quotes(path_.string(), longest_quote) +
-                                                   " failed at byte " + std::to_string(offset) + ": " +
-                                                   system_reason(errno) + ".");
+            throw Error(ErrorCode::io_failure, "Reading " + in_quotes(path_, longest_quote) + " failed at byte " +
+                                                   std::to_string(offset) + ": " + system_reason(errno) + ".");
         }
         if (count == 0) {
             break;
@@ -48,7 +46,7 @@ TOTOGRAPH_INLINE void RandomAccessFile::read(std::size_t offset, std::span<std::
     }
     check_unchanged();  // also when all bytes came: they may be those of another content
     if (!to.empty()) {
-        throw Error(ErrorCode::io_failure, "The file " + in_quotes(path_.string(), longest_quote) + " ends at byte " +
+        throw Error(ErrorCode::io_failure, "The file " + in_quotes(path_, longest_quote) + " ends at byte " +
                                                std::to_string(offset) + ", before what is read from it.");
     }
 }
@@ -56,15 +54,15 @@ TOTOGRAPH_INLINE void RandomAccessFile::read(std::size_t offset, std::span<std::
 TOTOGRAPH_INLINE void RandomAccessFile::check_unchanged() const {
     struct stat now {};
     if (::fstat(file_.get(), &now) != 0) {
-        throw Error(ErrorCode::io_failure, "The file " + in_quotes(path_.string(), longest_quote) +
+        throw Error(ErrorCode::io_failure, "The file " + in_quotes(path_, longest_quote) +
                                                " cannot be examined: " + system_reason(errno) + ".");
     }
     if (now.st_size != opened_.st_size || now.st_mtim.tv_sec != opened_.st_mtim.tv_sec ||
         now.st_mtim.tv_nsec != opened_.st_mtim.tv_nsec) {
         throw Error(ErrorCode::io_failure,
-                    "The file " + in_quotes(path_.string(), longest_quote) +
-                        " was written to while it was in use: it had " + std::to_string(opened_.st_size) +
-                        " bytes when it was opened and has " + std::to_string(now.st_size) +
+                    "The file " + in_quotes(path_, longest_quote) + " was written to while it was in use: it had " +
+                        std::to_string(opened_.st_size) + " bytes when it was opened and has " +
+                        std::to_string(now.st_size) +
                         " now. Load it again, and replace such a file by renaming another one over it.");
     }
 }

@@ -9,7 +9,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstddef>
-#include <filesystem>
 #include <string>
 
 #include <totograph/core/error.hpp>
@@ -49,22 +48,22 @@ TOTOGRAPH_INLINE std::string read_descriptor(int descriptor, const std::string& 
     }
 }
 
-TOTOGRAPH_INLINE std::string read_text_file(const std::filesystem::path& path, std::size_t most_bytes) {
+TOTOGRAPH_INLINE std::string read_text_file(const std::string& path, std::size_t most_bytes) {
     struct stat status {};
     const FileDescriptor file = open_for_reading(path, status);
     const std::size_t expected = S_ISREG(status.st_mode) ? static_cast<std::size_t>(status.st_size) + 1 : 0;
-    return read_descriptor(file.get(), path.string(), most_bytes, expected);
+    return read_descriptor(file.get(), path, most_bytes, expected);
 }
 
-TOTOGRAPH_INLINE std::string read_regular_text_file(const std::filesystem::path& path, std::size_t most_bytes) {
+TOTOGRAPH_INLINE std::string read_regular_text_file(const std::string& path, std::size_t most_bytes) {
     struct stat status {};
     const FileDescriptor file = open_for_reading(path, status, O_NONBLOCK);
     if (!S_ISREG(status.st_mode)) {
         throw Error(ErrorCode::file_not_found,
-                    "The path " + in_quotes(path.string(), longest_quote) +
+                    "The path " + in_quotes(path, longest_quote) +
                         " is a pipe, a device or the like, but a regular file was expected. Name a file.");
     }
-    return read_descriptor(file.get(), path.string(), most_bytes, static_cast<std::size_t>(status.st_size) + 1);
+    return read_descriptor(file.get(), path, most_bytes, static_cast<std::size_t>(status.st_size) + 1);
 }
 
 }  // namespace totograph::io

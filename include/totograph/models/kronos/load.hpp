@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <filesystem>
 #include <string>
 #include <string_view>
 
@@ -20,7 +19,7 @@ namespace detail {
 /// Finds one of the two checkpoints of a model and checks its `config.json`, which is that of the right one if it has
 /// this field. Throws `Error`.
 template <class Config>
-io::CheckpointFiles find_part(const std::filesystem::path& checkpoint, const Config& config, std::string_view what,
+io::CheckpointFiles find_part(const std::string& checkpoint, const Config& config, std::string_view what,
                               std::string_view field) {
     io::CheckpointFiles files = io::find_checkpoint(checkpoint);
     if (!files.config.empty()) {
@@ -42,7 +41,7 @@ io::CheckpointFiles find_part(const std::filesystem::path& checkpoint, const Con
 /// `totograph::load` takes for each. Their `config.json`, where there is one, and their tensors are checked against the
 /// model; what only training reads is skipped. Throws `Error`.
 template <KronosModel Model>
-ModelWeights<Model> load(const std::filesystem::path& tokenizer, const std::filesystem::path& predictor) {
+ModelWeights<Model> load(const std::string& tokenizer, const std::string& predictor) {
     static_assert(check_family<Model>());
     io::CheckpointFiles files = detail::find_part(tokenizer, Model::config.tokenizer, "tokenizer", "d_in");
     const io::CheckpointFiles others = detail::find_part(predictor, Model::config.predictor, "predictor", "n_layers");

@@ -159,7 +159,7 @@ TOTOGRAPH_INLINE std::vector<Check> check_cache_folder(const io::CacheFolder& fo
         return {{"cache folder", CheckResult::warning, folder.missing,
                  "Set TOTOGRAPH_CACHE_DIR to a folder that outlives the process, or each start tunes anew."}};
     }
-    const std::string shown = io::in_quotes(folder.path.string(), 400);
+    const std::string shown = io::in_quotes(folder.path, 400);
     const std::string remedy =
         "Set TOTOGRAPH_CACHE_DIR to a folder that this user may write, or to nothing to do "
         "without caches.";
@@ -176,7 +176,7 @@ TOTOGRAPH_INLINE std::vector<Check> check_cache_folder(const io::CacheFolder& fo
     if (std::string distrusted = io::distrusted_folder(folder.path); !distrusted.empty()) {
         checks.push_back(detail::open_folder(std::move(distrusted)));
     }
-    const fs::path probe = folder.path / ("verify-" + std::to_string(::getpid()));
+    const fs::path probe = fs::path(folder.path) / ("verify-" + std::to_string(::getpid()));
     try {
         io::AtomicFile file(probe);
         file.write(std::string_view("totograph"));
@@ -198,7 +198,7 @@ TOTOGRAPH_INLINE std::vector<Check> check_cache_folder(const io::CacheFolder& fo
     for (Check& check : detail::check_cache_files(folder.path)) {
         checks.push_back(std::move(check));
     }
-    const fs::path weights = folder.path / "weights";
+    const fs::path weights = fs::path(folder.path) / "weights";
     if (std::string distrusted = io::distrusted_folder(weights); !distrusted.empty()) {
         checks.push_back(detail::open_folder(std::move(distrusted)));
     }

@@ -26,9 +26,9 @@ TOTOGRAPH_INLINE std::string open_to_others(const std::filesystem::path& path) {
 }
 
 TOTOGRAPH_INLINE std::string open_to_others(const io::CheckpointFiles& files) {
-    std::vector<std::filesystem::path> all = files.weights;
-    all.push_back(files.index);
-    all.push_back(files.config);
+    std::vector<std::filesystem::path> all(files.weights.begin(), files.weights.end());
+    all.emplace_back(files.index);
+    all.emplace_back(files.config);
     for (const std::filesystem::path& file : all) {
         if (file.empty()) {
             continue;

@@ -40,7 +40,7 @@ TOTOGRAPH_INLINE CheckpointSource::CheckpointSource(const io::CheckpointFiles& f
                                                     const std::vector<NamedShape>& wanted, const CheckpointRules& rules)
     : rules_(rules), parts_(files.parts) {
     files_.reserve(files.weights.size());  // readers point to them
-    for (const std::filesystem::path& path : files.weights) {
+    for (const std::string& path : files.weights) {
         files_.push_back({io::file_identity(path), io::SafetensorsFile(path)});
     }
     if (!files.index.empty()) {
@@ -104,7 +104,7 @@ TOTOGRAPH_INLINE std::string CheckpointSource::identity() const {
 TOTOGRAPH_INLINE void CheckpointSource::check_index(const io::CheckpointFiles& files) const {
     std::map<std::string, const io::SafetensorsFile*> named;
     for (const File& file : files_) {
-        const std::string name = file.opened.path().filename().string();
+        const std::string name = std::filesystem::path(file.opened.path()).filename().string();
         named[name] = &file.opened;
         for (const io::TensorInfo& info : file.opened.tensors()) {
             const auto entry = files.shards.find(info.name);

@@ -94,11 +94,11 @@ TOTOGRAPH_INLINE std::string cache_bytes(std::string_view identity, const CacheR
     return bytes;
 }
 
-TOTOGRAPH_INLINE CacheContent read_cache_file(const std::filesystem::path& path, std::string_view identity) {
+TOTOGRAPH_INLINE CacheContent read_cache_file(const std::string& path, std::string_view identity) {
     CacheContent content;
     const auto ignore = [&](const std::string& why) {
         content.records.clear();
-        content.ignored = "The file " + in_quotes(path.string(), longest_quote) + " is ignored: " + why + ".";
+        content.ignored = "The file " + in_quotes(path, longest_quote) + " is ignored: " + why + ".";
         return content;
     };
     const TrustedFile opened = open_trusted(path);
@@ -126,11 +126,10 @@ TOTOGRAPH_INLINE CacheContent read_cache_file(const std::filesystem::path& path,
     return wrong.empty() ? content : ignore(wrong);
 }
 
-TOTOGRAPH_INLINE std::string update_cache_file(const std::filesystem::path& path, std::string_view identity,
-                                               CacheRecords added, const CacheRecords& corrected,
-                                               std::chrono::milliseconds patience) {
+TOTOGRAPH_INLINE std::string update_cache_file(const std::string& path, std::string_view identity, CacheRecords added,
+                                               const CacheRecords& corrected, std::chrono::milliseconds patience) {
     try {
-        const std::filesystem::path folder = path.parent_path();
+        const std::filesystem::path folder = std::filesystem::path(path).parent_path();
         std::error_code failed = folder.empty() ? std::error_code() : make_own_folders(folder);
         if (failed) {
             return "The folder " + in_quotes(folder.string(), longest_quote) + " cannot be made: " + failed.message() +
@@ -139,7 +138,7 @@ TOTOGRAPH_INLINE std::string update_cache_file(const std::filesystem::path& path
         if (std::string distrusted = distrusted_folder(folder); !distrusted.empty()) {
             return distrusted;  // no process would read what is put there
         }
-        const FileLock lock(path.string() + ".lock", patience);
+        const FileLock lock(path + ".lock", patience);
         CacheContent content = read_cache_file(path, identity);
         if (!content.ignored.empty() && !std::filesystem::is_regular_file(path, failed)) {
             ::unlink(path.c_str());  // such as a pipe, which no file may take the place of; a folder stays
@@ -158,9 +157,8 @@ TOTOGRAPH_INLINE std::string update_cache_file(const std::filesystem::path& path
             bytes = cache_bytes(identity, added);  // what is old makes room
         }
         if (bytes.size() > most_cache_bytes) {
-            return "The records for " + in_quotes(path.string(), longest_quote) + " take " +
-                   std::to_string(bytes.size()) + " bytes, and a cache file holds " + std::to_string(most_cache_bytes) +
-                   " at most.";
+            return "The records for " + in_quotes(path, longest_quote) + " take " + std::to_string(bytes.size()) +
+                   " bytes, and a cache file holds " + std::to_string(most_cache_bytes) + " at most.";
         }
         // The permissions of a file that cannot be read may be what is wrong with it.
         AtomicFile file(

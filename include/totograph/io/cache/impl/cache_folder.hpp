@@ -20,10 +20,10 @@ TOTOGRAPH_INLINE CacheFolder choose_cache_folder(const char* own, const char* ca
     }
     // A relative XDG_CACHE_HOME counts as none: it would name another folder from each working directory.
     if (is_absolute(cache_home)) {
-        return {std::filesystem::path(cache_home) / "totograph", {}};
+        return {(std::filesystem::path(cache_home) / "totograph").string(), {}};
     }
     if (is_absolute(home)) {
-        return {std::filesystem::path(home) / ".cache" / "totograph", {}};
+        return {(std::filesystem::path(home) / ".cache" / "totograph").string(), {}};
     }
     return {{}, "Neither TOTOGRAPH_CACHE_DIR nor XDG_CACHE_HOME nor HOME names a folder; set the first of them."};
 }

@@ -49,7 +49,7 @@ TOTOGRAPH_INLINE std::string reason_to_distrust(const struct stat& status, ::uid
     return writers_beside_owner(status);
 }
 
-TOTOGRAPH_INLINE std::string reason_to_distrust_folder(const std::filesystem::path& folder) {
+TOTOGRAPH_INLINE std::string reason_to_distrust_folder(const std::string& folder) {
     struct stat status {};
     if (::stat(folder.empty() ? "." : folder.c_str(), &status) != 0) {
         return errno == ENOENT ? "" : "it cannot be examined: " + system_reason(errno);
@@ -57,17 +57,17 @@ TOTOGRAPH_INLINE std::string reason_to_distrust_folder(const std::filesystem::pa
     return S_ISDIR(status.st_mode) ? reason_to_distrust(status, ::geteuid()) : "it is not a folder";
 }
 
-TOTOGRAPH_INLINE std::string distrusted_folder(const std::filesystem::path& folder) {
+TOTOGRAPH_INLINE std::string distrusted_folder(const std::string& folder) {
     const std::string reason = reason_to_distrust_folder(folder);
     return reason.empty() ? ""
-                          : "The folder " + in_quotes(folder.string(), longest_quote) + " is not used: " + reason +
+                          : "The folder " + in_quotes(folder, longest_quote) + " is not used: " + reason +
                                 ". Take that right from all but its owner (chmod go-w), or name another one.";
 }
 
-TOTOGRAPH_INLINE std::error_code make_own_folders(const std::filesystem::path& folder) {
+TOTOGRAPH_INLINE std::error_code make_own_folders(const std::string& folder) {
     std::filesystem::path part;
     std::error_code failed;
-    for (const std::filesystem::path& step : folder) {
+    for (const std::filesystem::path& step : std::filesystem::path(folder)) {
         part /= step;
         std::error_code ignored;
         if (!std::filesystem::is_directory(part, ignored) && ::mkdir(part.c_str(), 0755) != 0) {
@@ -82,7 +82,7 @@ TOTOGRAPH_INLINE std::error_code make_own_folders(const std::filesystem::path& f
                                                                    : std::make_error_code(std::errc::not_a_directory);
 }
 
-TOTOGRAPH_INLINE TrustedFile open_trusted(const std::filesystem::path& path) {
+TOTOGRAPH_INLINE TrustedFile open_trusted(const std::string& path) {
     TrustedFile result;
     // Without O_NONBLOCK, opening a named pipe would wait for a writer for ever.
     FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW));
@@ -98,7 +98,7 @@ TOTOGRAPH_INLINE TrustedFile open_trusted(const std::filesystem::path& path) {
         result.wrong = "it is not a regular file";
     } else {
         result.wrong = reason_to_distrust(result.status, ::geteuid());
-        if (const std::string folder = reason_to_distrust_folder(path.parent_path());
+        if (const std::string folder = reason_to_distrust_folder(std::filesystem::path(path).parent_path());
             result.wrong.empty() && !folder.empty()) {
             result.wrong = "of its folder: " + folder;
         }

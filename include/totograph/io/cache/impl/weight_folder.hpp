@@ -4,6 +4,7 @@
 #include <totograph/io/cache/weight_folder.hpp>
 
 #include <algorithm>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
@@ -31,6 +32,13 @@ TOTOGRAPH_INLINE std::string weight_name(std::string_view text) {
     return name;
 }
 
+TOTOGRAPH_INLINE WeightFolder::WeightFolder(std::string root, const std::string& set, WeightFolderLimits limits)
+    : root_(std::move(root)), set_((std::filesystem::path(root_) / set).string()), limits_(limits) {}
+
+TOTOGRAPH_INLINE std::string WeightFolder::file(std::string_view name) const {
+    return (std::filesystem::path(set_) / (std::string(name) + std::string(ending))).string();
+}
+
 TOTOGRAPH_INLINE void WeightFolder::mark_used() {
     if (!std::exchange(is_marked_, true)) {
         std::error_code ignored;
@@ -40,7 +48,7 @@ TOTOGRAPH_INLINE void WeightFolder::mark_used() {
 
 TOTOGRAPH_INLINE std::string WeightFolder::make_room(std::uintmax_t bytes) {
     if (const std::error_code failed = make_own_folders(set_)) {
-        return "The folder " + in_quotes(set_.string(), longest_quote) + " cannot be made: " + failed.message() + ".";
+        return "The folder " + in_quotes(set_, longest_quote) + " cannot be made: " + failed.message() + ".";
     }
     if (std::string distrusted = distrusted_folder(set_); !distrusted.empty()) {
         return distrusted;  // no process would read what is put there
@@ -53,14 +61,35 @@ TOTOGRAPH_INLINE std::string WeightFolder::make_room(std::uintmax_t bytes) {
         make_room_of_others(bytes);
     }
     if (!has_room(bytes)) {
-        return "Weights of " + std::to_string(bytes) + " bytes are not kept in " +
-               in_quotes(root_.string(), longest_quote) + ", which holds " + std::to_string(total_) + " of " +
-               std::to_string(limits_.most_bytes) + " bytes; its disk has " + std::to_string(available()) +
-               " bytes left, of which " + std::to_string(limits_.free_bytes) + " stay free.";
+        return "Weights of " + std::to_string(bytes) + " bytes are not kept in " + in_quotes(root_, longest_quote) +
+               ", which holds " + std::to_string(total_) + " of " + std::to_string(limits_.most_bytes) +
+               " bytes; its disk has " + std::to_string(available()) + " bytes left, of which " +
+               std::to_string(limits_.free_bytes) + " stay free.";
     }
     total_ += bytes;
     return {};
 }
+
+/// The files of one checkpoint.
+struct WeightFolder::Set {
+    std::filesystem::path folder;
+    std::filesystem::file_time_type used;
+    std::vector<std::filesystem::path> files;
+    std::uintmax_t bytes = 0;
+};
+
+namespace detail {
+
+template <class Visit>
+void for_each_entry(const std::filesystem::path& folder, Visit&& visit) {
+    std::error_code failed;
+    std::filesystem::directory_iterator entry(folder, failed);
+    for (; !failed && entry != std::filesystem::directory_iterator(); entry.increment(failed)) {
+        visit(*entry);
+    }
+}
+
+}  // namespace detail
 
 TOTOGRAPH_INLINE std::uintmax_t WeightFolder::bytes_of(const std::vector<Set>& sets) {
     std::uintmax_t bytes = 0;
@@ -70,16 +99,17 @@ TOTOGRAPH_INLINE std::uintmax_t WeightFolder::bytes_of(const std::vector<Set>& s
     return bytes;
 }
 
-TOTOGRAPH_INLINE std::string WeightFolder::after_digits(const std::filesystem::path& path) {
-    const std::string name = path.filename().string();
+TOTOGRAPH_INLINE std::string WeightFolder::after_digits(const std::string& path) {
+    const std::string name = std::filesystem::path(path).filename().string();
     const std::size_t digits = std::min(name.find_first_not_of("0123456789abcdef"), name.size());
     return digits == name_size ? name.substr(digits) : name;
 }
 
 TOTOGRAPH_INLINE std::vector<WeightFolder::Set> WeightFolder::find_sets() const {
+    constexpr std::chrono::hours longest_write{1};  // a writer that takes longer is one that has died
     std::vector<Set> sets;
     const auto now = std::filesystem::file_time_type::clock::now();
-    for_each_entry(root_, [&](const std::filesystem::directory_entry& entry) {
+    detail::for_each_entry(root_, [&](const std::filesystem::directory_entry& entry) {
         const std::filesystem::path& folder = entry.path();
         std::error_code failed;
         // What a link leads to is not ours.
@@ -87,7 +117,7 @@ TOTOGRAPH_INLINE std::vector<WeightFolder::Set> WeightFolder::find_sets() const 
             return;
         }
         Set set{folder, std::filesystem::last_write_time(folder, failed), {}, 0};
-        for_each_entry(folder, [&](const std::filesystem::directory_entry& inside) {
+        detail::for_each_entry(folder, [&](const std::filesystem::directory_entry& inside) {
             const std::filesystem::path& file = inside.path();
             const std::string rest = after_digits(file);
             const bool is_half = rest.starts_with(std::string(ending) + ".tmp-");
@@ -121,7 +151,7 @@ TOTOGRAPH_INLINE void WeightFolder::remove(const Set& set) {
 TOTOGRAPH_INLINE void WeightFolder::make_room_of_others(std::uintmax_t bytes) {
     std::vector<Set> sets = find_sets();
     total_ = bytes_of(sets);
-    std::erase_if(sets, [&](const Set& set) { return set.folder == set_; });
+    std::erase_if(sets, [&](const Set& set) { return set.folder == std::filesystem::path(set_); });
     if (!has_room(bytes, bytes_of(sets))) {
         return;
     }

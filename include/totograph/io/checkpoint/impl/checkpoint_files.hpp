@@ -19,7 +19,75 @@
 #include <totograph/io/text.hpp>
 #include <totograph/io/text_file.hpp>
 
-namespace totograph::io::detail {
+namespace totograph::io {
+namespace detail {
+
+/// Looks for the files of a checkpoint in what a person may call one. See `find_checkpoint`.
+class CheckpointSearch {
+public:
+    explicit CheckpointSearch(std::filesystem::path named) : named_(std::move(named)) {}
+
+    [[nodiscard]] CheckpointFiles run() const;
+
+private:
+    using Path = std::filesystem::path;
+    using Type = std::filesystem::file_type;
+
+    static constexpr std::string_view weights_name = "model.safetensors";
+    static constexpr std::string_view index_name = "model.safetensors.index.json";
+    static constexpr std::string_view config_name = "config.json";
+    static constexpr std::string_view adapter_name = "adapter_model.safetensors";
+    static constexpr std::size_t largest_index = std::size_t{64} << 20U;
+
+    [[noreturn]] static void fail(ErrorCode code, const std::string& message) { throw Error(code, message); }
+
+    [[noreturn]] static void fail_for_link(const Path& link);
+
+    /// What is at a path, links followed. Throws `Error(file_not_found)` when the system does not let it be looked at.
+    static Type type_of(const Path& path);
+
+    static bool is_link(const Path& path) {
+        std::error_code failed;
+        return std::filesystem::symlink_status(path, failed).type() == Type::symlink;
+    }
+
+    /// Whether there is such a file. Throws `Error` for a link to nothing.
+    static bool has(const Path& path);
+
+    /// What is in a folder, in order.
+    static std::vector<Path> entries(const Path& folder);
+
+    /// A sentence with the first few names of what is in a folder.
+    static std::string names_sentence(const std::vector<Path>& entries);
+
+    static CheckpointFiles in_folder(const Path& named);
+
+    /// The one safetensors file of a folder that has none of the usual name. Throws `Error` with what there is instead.
+    static Path only_file(const Path& folder);
+
+    /// Throws `Error` for one of several shards, by the form of the hub's names (`NAME-00001-of-00002.safetensors`):
+    /// whoever asks has looked for an index that names it.
+    static void require_whole(const Path& weights);
+
+    static std::string shown_name(const Path& path) { return in_quotes(path.filename().string(), longest_quote); }
+
+    /// The snapshot that a model's folder of a Hugging Face cache (`models--ORG--NAME`) points out: the one of
+    /// `refs/main`, or the only one.
+    static Path snapshot_of(const Path& cache);
+
+    static CheckpointFiles of_file(const Path& file);
+
+    static CheckpointFiles one(const Path& weights);
+
+    /// Throws `Error` for a file that aria2 has made room for and not yet filled: its length tells nothing.
+    static void require_downloaded(const Path& weights);
+
+    static CheckpointFiles of_index(const Path& index);
+
+    static CheckpointFiles with_config(CheckpointFiles files);
+
+    Path named_;
+};
 
 TOTOGRAPH_INLINE CheckpointFiles CheckpointSearch::run() const {
     switch (type_of(named_)) {
@@ -208,7 +276,8 @@ TOTOGRAPH_INLINE CheckpointFiles CheckpointSearch::of_file(const Path& file) {
     const Path index = file.parent_path() / index_name;
     if (name != weights_name && has(index)) {
         CheckpointFiles files = of_index(index);
-        if (std::find(files.weights.begin(), files.weights.end(), file) != files.weights.end()) {
+        const auto is_file = [&](const Path& shard) { return shard == file; };
+        if (std::any_of(files.weights.begin(), files.weights.end(), is_file)) {
             return files;
         }
     }
@@ -223,7 +292,7 @@ TOTOGRAPH_INLINE CheckpointFiles CheckpointSearch::one(const Path& weights) {
     }
     require_downloaded(weights);
     CheckpointFiles files;
-    files.weights.push_back(weights);
+    files.weights.push_back(weights.string());
     files = with_config(std::move(files));
     if (files.config.empty()) {
         refuse_foreign(RandomAccessFile(weights), foreign_content_of_safetensors);
@@ -246,26 +315,33 @@ TOTOGRAPH_INLINE void CheckpointSearch::require_downloaded(const Path& weights) 
 TOTOGRAPH_INLINE CheckpointFiles CheckpointSearch::of_index(const Path& index) {
     refuse_foreign(RandomAccessFile(index), foreign_content);
     CheckpointFiles files;
-    files.index = index;
+    files.index = index.string();
     files.shards = parse_shard_index(read_regular_text_file(index, largest_index), index.string());
     for (const std::string& name : shard_names(files.shards)) {
-        files.weights.push_back(index.parent_path() / name);
-        if (!has(files.weights.back())) {
-            fail(ErrorCode::file_not_found, "The file " + in_quotes(files.weights.back().string(), longest_quote) +
+        const Path shard = index.parent_path() / name;
+        if (!has(shard)) {
+            fail(ErrorCode::file_not_found, "The file " + in_quotes(shard.string(), longest_quote) +
                                                 " is not there, but " + shown_name(index) +
                                                 " names it as a part of the checkpoint. Download it as well.");
         }
-        require_downloaded(files.weights.back());
+        require_downloaded(shard);
+        files.weights.push_back(shard.string());
     }
     return with_config(std::move(files));
 }
 
 TOTOGRAPH_INLINE CheckpointFiles CheckpointSearch::with_config(CheckpointFiles files) {
-    if (const Path config = files.weights[0].parent_path() / config_name; has(config)) {
+    if (const Path config = Path(files.weights[0]).parent_path() / config_name; has(config)) {
         refuse_foreign(RandomAccessFile(config), foreign_content);
-        files.config = config;
+        files.config = config.string();
     }
     return files;
 }
 
-}  // namespace totograph::io::detail
+}  // namespace detail
+
+TOTOGRAPH_INLINE CheckpointFiles find_checkpoint(const std::string& named) {
+    return detail::CheckpointSearch(named).run();
+}
+
+}  // namespace totograph::io

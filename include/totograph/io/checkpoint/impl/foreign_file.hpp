@@ -106,7 +106,7 @@ TOTOGRAPH_INLINE void refuse_foreign(const RandomAccessFile& file, std::string (
     file.read(0, std::as_writable_bytes(std::span(start)));
     const std::string kind = start.empty() ? "is empty: it was not downloaded or written to its end." : foreign(start);
     if (!kind.empty()) {
-        throw Error(ErrorCode::invalid_file, "The file " + in_quotes(file.path().string(), longest_quote) + " " + kind);
+        throw Error(ErrorCode::invalid_file, "The file " + in_quotes(file.path(), longest_quote) + " " + kind);
     }
 }
 

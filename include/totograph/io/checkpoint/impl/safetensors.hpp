@@ -8,7 +8,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <filesystem>
 #include <span>
 #include <string>
 
@@ -51,12 +50,12 @@ TOTOGRAPH_INLINE std::string read_safetensors_head(const RandomAccessFile& file)
     return head;
 }
 
-TOTOGRAPH_INLINE SafetensorsFile::SafetensorsFile(const std::filesystem::path& path) : file_(path) {
+TOTOGRAPH_INLINE SafetensorsFile::SafetensorsFile(const std::string& path) : file_(path) {
     refuse_foreign(file_, foreign_content_of_safetensors);
     const std::string head = read_safetensors_head(file_);
     const std::span<const std::byte> bytes = std::as_bytes(std::span(head));
     header_checksum_ = fast_checksum(bytes);
-    tensors_ = parse_safetensors_header(bytes, path.string(), file_.size());
+    tensors_ = parse_safetensors_header(bytes, path, file_.size());
     for (std::size_t index = 0; index < tensors_.size(); ++index) {
         positions_.emplace(tensors_[index].name, index);
     }
@@ -66,9 +65,9 @@ TOTOGRAPH_INLINE void SafetensorsFile::read_bytes(const TensorInfo& info, std::s
                                                   std::span<std::byte> to) const {
     const bool is_inside = info.begin <= info.end && info.end <= file_.size();
     if (!is_inside || first > info.end - info.begin || to.size() > info.end - info.begin - first) {
-        throw Error(ErrorCode::invalid_argument,
-                    "The range of the tensor " + in_quotes(info.name, longest_quote) + " does not lie inside " +
-                        in_quotes(path().string(), longest_quote) + "; take it from the tensors of this file.");
+        throw Error(ErrorCode::invalid_argument, "The range of the tensor " + in_quotes(info.name, longest_quote) +
+                                                     " does not lie inside " + in_quotes(path(), longest_quote) +
+                                                     "; take it from the tensors of this file.");
     }
     file_.read(info.begin + first, to);
 }
