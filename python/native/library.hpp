@@ -3,6 +3,7 @@
 #pragma once
 
 #include <dlfcn.h>
+#include <unistd.h>
 
 #include <cstring>
 
@@ -57,6 +58,18 @@ inline void raise_error(totograph_status status, const Error& error) {
     }
 }
 
+// Takes the interpreter's lock again. Where Python ends meanwhile, versions before 3.14 end the thread in there by
+// unwinding it, which would let go of objects of Python without the lock. It stays here instead, as in later versions.
+inline void resume(PyThreadState* thread) {
+    try {
+        PyEval_RestoreThread(thread);
+    } catch (...) {
+        for (;;) {
+            ::pause();  // for leaving this block would end the process
+        }
+    }
+}
+
 // Calls a function of the package, whose last argument is the error, while other threads of Python run. Returns whether
 // it did what it should; else Python's error is set.
 template <class Function, class... Arguments>
@@ -64,7 +77,7 @@ bool run(Function function, Arguments... arguments) {
     Error error;
     PyThreadState* const thread = PyEval_SaveThread();
     const totograph_status status = function(arguments..., &error.raw);
-    PyEval_RestoreThread(thread);
+    resume(thread);
     if (status != TOTOGRAPH_OK) {
         raise_error(status, error);
     }
@@ -87,7 +100,7 @@ template <class Handle>
 void end(void (*function)(Handle*), Handle* handle) {
     PyThreadState* const thread = PyEval_SaveThread();
     function(handle);
-    PyEval_RestoreThread(thread);
+    resume(thread);
 }
 
 struct Library {

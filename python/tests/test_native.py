@@ -2,12 +2,14 @@
 """What the module's part in C++ does with callers and packages that are not as they should be."""
 import ctypes
 import os
+import subprocess
+import sys
 import threading
 import time
 
 import numpy as np
 import pytest
-from support import CHECKPOINT, Tensor, waves
+from support import CHECKPOINT, PACKAGE, Tensor, waves
 
 import totograph as tg
 from totograph import _model, _native
@@ -41,6 +43,30 @@ def test_other_threads_run_while_a_service_or_a_forecast_ends(waiting):
     assert waiting.was_let_go()
     del service
     assert waiting.was_let_go()
+
+
+ENDS = """
+import sys, threading, time
+import numpy as np
+import totograph as tg
+model, series = tg.load(*sys.argv[1:], threads=1), np.sin(np.arange(48, dtype=np.float32))
+model.forecast(series, horizon=8)
+begun = threading.Barrier(5)
+def forecast():
+    begun.wait()
+    while True:
+        model.forecast(series, horizon=8)
+for _ in range(4):
+    threading.Thread(target=forecast, daemon=True).start()
+begun.wait()
+time.sleep(0.05)
+"""
+
+
+def test_python_ends_while_daemon_threads_forecast():
+    for _ in range(3):
+        ended = subprocess.run([sys.executable, "-c", ENDS, CHECKPOINT, PACKAGE], timeout=60)
+        assert ended.returncode == 0
 
 
 def test_what_is_converted_to_no_float32_is_a_mistake_of_ours(model):
