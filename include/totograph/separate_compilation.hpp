@@ -49,6 +49,7 @@
 #include <totograph/exec/cpu/kernels/impl/rows.hpp>
 #include <totograph/exec/cpu/kernels/impl/student_t.hpp>
 #include <totograph/exec/impl/finite_weights.hpp>
+#include <totograph/exec/impl/forks.hpp>
 #include <totograph/exec/impl/position_error.hpp>
 #include <totograph/exec/impl/prepared_cache.hpp>
 #include <totograph/exec/impl/prepared_cache_report.hpp>

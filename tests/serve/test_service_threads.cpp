@@ -10,6 +10,9 @@
 #include <thread>
 #include <vector>
 
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include <doctest/doctest.h>
 
 #include <totograph/core/error.hpp>
@@ -213,6 +216,61 @@ TEST_CASE("a call from inside a call is an error, not a wait without end") {
     one.stage.meanwhile = {};
     CHECK(is_all(one.ask(3), 3));  // served as ever
     CHECK(one.service.waiting() == 0);
+}
+
+TEST_CASE("a process that was forked from one with a service uses it, or is told that another thread did") {
+    EchoService one;
+    (void)one.ask(1);
+    const auto failures_after_fork = [&](const auto& run) {
+        const pid_t child = fork();
+        if (child == 0) {
+            alarm(20);  // ends a child that waits for threads that it has not
+            _exit(run());
+        }
+        int status = -1;
+        return waitpid(child, &status, 0) == child ? status : -1;
+    };
+    const auto serves = [&] {
+        std::atomic<int> failures{0};
+        std::vector<std::thread> threads;
+        for (int thread = 0; thread < 3; ++thread) {
+            threads.emplace_back([&, value = static_cast<float>(thread)] {
+                for (int i = 0; i < 100; ++i) {
+                    failures += is_all(one.ask(value), value) ? 0 : 1;
+                }
+            });
+        }
+        for (std::thread& thread : threads) {
+            thread.join();
+        }
+        return failures.load();
+    };
+    CHECK(failures_after_fork(serves) == 0);
+
+    one.stage.gate_is_open = false;
+    std::thread busy([&] { (void)one.ask(2); });
+    while (one.stage.inside == 0) {
+        std::this_thread::yield();
+    }
+    const auto is_refused = [&] {
+        int failures = 0;
+        for (int i = 0; i < 2; ++i) {
+            try {
+                (void)one.ask(3);
+                ++failures;
+            } catch (const tg::Error& error) {
+                failures += std::string_view(error.what()).find("forked while another thread used it") ==
+                            std::string_view::npos;
+            }
+        }
+        EchoService own;
+        return failures + (is_all(own.ask(4), 4) ? 0 : 1);
+    };
+    CHECK(failures_after_fork(is_refused) == 0);
+    one.stage.gate_is_open = true;
+    busy.join();
+    CHECK(is_all(one.ask(5), 5));
+    CHECK(failures_after_fork(serves) == 0);
 }
 
 TEST_CASE("calls are served in the order in which they came") {

@@ -12,8 +12,11 @@ namespace totograph::serve::detail {
 /// additions and makes no system call.
 class TurnLock {
 public:
-    /// Throws `Error` (`invalid_argument`) to the thread whose turn it is, which would wait for itself, and inside of a
-    /// log sink, where two services could wait for each other.
+    TurnLock();
+
+    /// Throws `Error` (`invalid_argument`) to the thread whose turn it is, which would wait for itself; inside of a log
+    /// sink, where two services could wait for each other; and in a process that was forked while another thread had
+    /// its turn or waited for it, which is not in that process.
     void lock();
 
     void unlock() noexcept {
@@ -26,9 +29,13 @@ public:
     [[nodiscard]] std::uint32_t waiting() const noexcept;
 
 private:
+    /// Of a process that was forked since the last turn: throws, or notes that no turn was lost.
+    void check_fork();
+
     std::atomic<std::uint32_t> next_{0};
     std::atomic<std::uint32_t> turn_{0};
     std::atomic<std::thread::id> owner_{};
+    std::atomic<std::uint32_t> forks_{0};  ///< Of the process in which no turn was lost.
 };
 
 }  // namespace totograph::serve::detail

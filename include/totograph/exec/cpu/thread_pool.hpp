@@ -9,6 +9,7 @@
 #include <vector>
 
 #include <totograph/core/shape.hpp>
+#include <totograph/exec/forks.hpp>
 
 namespace totograph::cpu {
 
@@ -50,7 +51,7 @@ public:
             function(0);
             return;
         }
-        if (forks_ != forks().load(std::memory_order_relaxed)) {
+        if (forks_ != totograph::detail::forks().load(std::memory_order_relaxed)) {
             start_after_fork();
         }
         using Plain = std::remove_reference_t<Function>;
@@ -96,12 +97,6 @@ private:
         round_.notify_all();
     }
 
-    /// How often the process was forked on its way from the first one that had a pool.
-    static std::atomic<std::uint32_t>& forks() noexcept {
-        static std::atomic<std::uint32_t> count{0};
-        return count;
-    }
-
     /// @param round  the last one that was announced before the thread began
     void work(int thread, std::uint32_t round) noexcept;
 
@@ -116,7 +111,7 @@ private:
     alignas(64) void (*run_)(const void*, int) = nullptr;
     const void* context_ = nullptr;
     bool is_stopping_ = false;
-    std::uint32_t forks_ = 0;  ///< `forks()` when the threads were started.
+    std::uint32_t forks_ = 0;  ///< `detail::forks()` when the threads were started.
     std::vector<std::thread> workers_;
 };
 

@@ -10,8 +10,28 @@
 #include <totograph/core/error.hpp>
 #include <totograph/core/inline.hpp>
 #include <totograph/core/log.hpp>
+#include <totograph/exec/forks.hpp>
 
 namespace totograph::serve::detail {
+
+TOTOGRAPH_INLINE TurnLock::TurnLock() {
+    totograph::detail::count_forks();
+    forks_ = totograph::detail::forks().load();
+}
+
+TOTOGRAPH_INLINE void TurnLock::check_fork() {
+    const std::uint32_t forks = totograph::detail::forks().load();
+    const bool is_idle = next_.load(std::memory_order_acquire) == turn_.load();
+    if (is_idle) {
+        forks_ = forks;
+    } else if (forks_ != forks) {  // else a thread of this process has come first, and its turn is not lost
+        throw Error(
+            ErrorCode::invalid_argument,
+            "A ForecastService was called in a process that was forked while another thread used it. That thread "
+            "is not in this process, so its call would never end. Make a service in this process, or fork while "
+            "no thread uses one.");
+    }
+}
 
 TOTOGRAPH_INLINE void TurnLock::lock() {
     if (totograph::detail::is_writing_log()) {
@@ -20,6 +40,9 @@ TOTOGRAPH_INLINE void TurnLock::lock() {
                     "written at a time, so two of them could wait for each other for ever. Keep the line, and call the "
                     "service from another thread.");
     }
+    if (forks_.load(std::memory_order_relaxed) != totograph::detail::forks().load(std::memory_order_relaxed)) {
+        check_fork();
+    }
     const std::thread::id caller = std::this_thread::get_id();
     // No order is needed: what a thread wrote itself it sees, and no other writes this thread's id.
     if (owner_.load(std::memory_order_relaxed) == caller) {
@@ -27,7 +50,8 @@ TOTOGRAPH_INLINE void TurnLock::lock() {
                     "A ForecastService was called by a backend that it was running; it serves one call at a time, so "
                     "this one would wait for ever. Call it when its forecast is over, or call another service.");
     }
-    const std::uint32_t mine = next_.fetch_add(1, std::memory_order_relaxed);
+    // Released after `forks_` was set: who sees this turn sees that.
+    const std::uint32_t mine = next_.fetch_add(1, std::memory_order_release);
     std::uint32_t now = turn_.load(std::memory_order_acquire);
     while (now != mine) {
         turn_.wait(now, std::memory_order_acquire);

@@ -14,13 +14,10 @@
 #include <utility>
 #include <vector>
 
-#ifdef __unix__
-#include <pthread.h>
-#endif
-
 #include <totograph/core/error.hpp>
 #include <totograph/core/inline.hpp>
 #include <totograph/core/shape.hpp>
+#include <totograph/exec/forks.hpp>
 
 namespace totograph::cpu {
 
@@ -42,14 +39,12 @@ TOTOGRAPH_INLINE ThreadPool::ThreadPool(int threads) {
                                                      std::to_string(threads) +
                                                      " were asked for. Pass 1 to run without other threads.");
     }
-#ifdef __unix__
-    [[maybe_unused]] static const int counts_forks = pthread_atfork(nullptr, nullptr, [] { forks().fetch_add(1); });
-#endif
+    totograph::detail::count_forks();
     start(threads);
 }
 
 TOTOGRAPH_INLINE void ThreadPool::start(int threads) {
-    forks_ = forks().load();
+    forks_ = totograph::detail::forks().load();
     const std::uint32_t round = round_.load();
     try {
         workers_.reserve(static_cast<std::size_t>(threads - 1));
@@ -91,7 +86,7 @@ TOTOGRAPH_INLINE void ThreadPool::work(int thread, std::uint32_t round) noexcept
 }
 
 TOTOGRAPH_INLINE void ThreadPool::stop() noexcept {
-    if (forks_ != forks().load()) {
+    if (forks_ != totograph::detail::forks().load()) {
         detail::keep_lost_threads(std::move(workers_));
         return;
     }
