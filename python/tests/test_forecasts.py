@@ -196,6 +196,72 @@ def test_times_in_a_table_are_no_series(model):
     assert model.forecast(pandas.DataFrame({"value": waves(48)}, times), horizon=8).horizon == 8
 
 
+def test_what_pandas_does_not_read_as_real_numbers_is_refused(model):
+    pandas = pytest.importorskip("pandas")
+    numbers = waves(48)
+    for wrong in (pandas.Series(numbers + 1j), pandas.DataFrame({"a": numbers, "b": numbers + 1j}),
+                  pandas.Series(pandas.period_range("2020", periods=48)), pandas.Series(["a"] * 48)):
+        with pytest.raises(ValueError, match="A series is of numbers; found"):
+            model.forecast(wrong, horizon=8)
+    expected = model.forecast(numbers, horizon=8).median
+    f = model.forecast(pandas.array(numbers), horizon=8)  # what a series has inside
+    np.testing.assert_array_equal(f.median, expected)
+    assert f.names is None
+
+
+class ArrayOfOthers:
+    """What xarray and Polars have of one kind: NumPy reads it, and `to_numpy` takes no arguments."""
+
+    def __init__(self, values):
+        self.values, self.ndim, self.dtype = values, values.ndim, values.dtype
+
+    def to_numpy(self):
+        return self.values
+
+    def __array__(self, *arguments, **options):
+        return self.values
+
+
+class FrameOfOthers:
+    """A table of Polars."""
+
+    def __init__(self, **columns):
+        self.of = columns
+
+    @property
+    def columns(self):
+        return list(self.of)
+
+    def __getitem__(self, name):
+        return ArrayOfOthers(self.of[name])
+
+    def to_numpy(self):
+        return np.stack([column.astype(np.float64) for column in self.of.values()], axis=1)
+
+
+def test_arrays_and_tables_of_other_libraries(model):
+    series = waves(2, 48)
+    expected = model.forecast(series, horizon=8).median
+    np.testing.assert_array_equal(model.forecast(ArrayOfOthers(series), horizon=8).median, expected)
+    table = FrameOfOthers(load=series[0], heat=series[1])
+    f = model.forecast(table, horizon=8, observed=FrameOfOthers(load=np.ones(48), heat=np.ones(48)))
+    np.testing.assert_array_equal(f.median, expected)
+    assert f.names == ["load", "heat"]
+    np.testing.assert_array_equal(
+        model.forecast(series, horizon=8, observed=ArrayOfOthers(np.ones((2, 48), bool))).median, expected)
+    for kind in ("M8[s]", "S3"):
+        with pytest.raises(ValueError, match="A series is of numbers"):
+            model.forecast(FrameOfOthers(load=series[0], other=np.arange(48).astype(kind)), horizon=8)
+
+
+def test_numbers_that_are_too_large_or_none_are_told_in_a_sentence(model):
+    for wrong in (-1, 2**31, 1.5, "2"):
+        with pytest.raises(ValueError, match=f"The threads are a whole number, .* found {wrong!r}"):
+            tg.load(CHECKPOINT, PACKAGE, threads=wrong)
+        with pytest.raises(ValueError, match="forecasts of a warm-up are a whole number"):
+            model.warm_up(wrong)
+
+
 def test_pandas(model):
     pandas = pytest.importorskip("pandas")
     index = pandas.date_range("2026-01-01", periods=48, freq="h")

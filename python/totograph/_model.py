@@ -2,7 +2,9 @@
 from __future__ import annotations
 
 import atexit
+import operator
 import os
+import sys
 import threading
 from pathlib import Path
 from typing import Any, NoReturn, Sequence, overload
@@ -24,6 +26,7 @@ class Model:
                  device: int = 0):
         check_header(header)
         self._header, self._device = header, device
+        threads = _count("threads", threads)
         self._service = _native.Service(_native.Library(header.path.resolve()), checkpoint, mode, threads, device)
         # By the address of the result, for what wrote there has been waited for when it is written again. They go after
         # the service, which waits as well.
@@ -63,7 +66,7 @@ class Model:
 
     def warm_up(self, forecasts: int = 1) -> None:
         """Builds all sizes ahead, and makes so many forecasts with each."""
-        self._service.warm_up(forecasts)
+        self._service.warm_up(_count("forecasts of a warm-up", forecasts))
 
     def metrics(self, format: str = "json") -> str:
         """Counters and latencies, as `json` or for `prometheus`."""
@@ -205,6 +208,16 @@ def _reopened(checkpoint: str, package: str, mode: str | None, threads: int, dev
     return Model(checkpoint, read_header(package), mode, threads, device)
 
 
+def _count(name: str, given: Any) -> int:
+    try:
+        number = operator.index(given)
+    except TypeError:
+        number = -1
+    if not 0 <= number < 2**31:
+        raise ValueError(f"The {name} are a whole number, 0 or more, of 32 bits; found {given!r}.")
+    return number
+
+
 def _check_axes(shape: tuple[int, ...]) -> None:
     if not 1 <= len(shape) <= 3:
         raise ValueError("A series has the axes [steps], [variates, steps] or [batch, variates, steps]; found the shape "
@@ -212,10 +225,8 @@ def _check_axes(shape: tuple[int, ...]) -> None:
 
 
 def _array_like(given: Any, dtype: Any, name: str, *shapes: tuple[int, ...]) -> npt.NDArray[Any]:
-    if hasattr(given, "to_numpy") and getattr(given, "ndim", 0) == 2:
-        given = given.to_numpy().T  # a frame has a column for each variate
     try:
-        found = np.asarray(given)
+        found = np.asarray(given.to_numpy()).T if _is_frame(given) else np.asarray(given)
     except TypeError as error:  # of a tensor on a device
         raise ValueError(f"The {name} are read on the host: {error}") from None
     if dtype is np.int32 and found.size and (
@@ -224,7 +235,10 @@ def _array_like(given: Any, dtype: Any, name: str, *shapes: tuple[int, ...]) -> 
     ):
         span = f", from {found.min()} to {found.max()}" if found.dtype.kind in "biuf" else ""
         raise ValueError(f"The {name} are whole numbers of 32 bits; found {found.dtype}{span}.")
-    array = np.ascontiguousarray(found, dtype=dtype)
+    try:
+        array = np.ascontiguousarray(found, dtype=dtype)
+    except (TypeError, ValueError) as error:  # of what is missing
+        raise ValueError(f"The {name} cannot be read as {np.dtype(dtype)}: {error}.") from None
     if array.shape not in shapes:
         raise ValueError(f"{name} has the shape {array.shape}; expected {' or '.join(str(s) for s in shapes if s)}.")
     return array
@@ -242,15 +256,32 @@ def _known_future(future: Any, batch: int, variates: int) -> npt.NDArray[np.floa
 
 def _values_of(series: Any) -> tuple[Sequence[Any] | None, npt.NDArray[np.float32]]:
     """The names of the variates, where they have any, and the values: aligned float32, nothing copied that need not be."""
+    pandas = sys.modules.get("pandas")  # no series of it exists without
     names: Sequence[Any] | None = None
     if hasattr(series, "__dlpack__") and not isinstance(series, np.ndarray):
         array = _from_dlpack(series)
-    elif hasattr(series, "to_numpy"):
-        for dtype in [series.dtype] if getattr(series, "ndim", 2) == 1 else list(series.dtypes):
+    elif pandas is not None and isinstance(
+            series, (pandas.DataFrame, pandas.Series, pandas.Index, pandas.api.extensions.ExtensionArray)):
+        for dtype in [series.dtype] if series.ndim == 1 else list(series.dtypes):
             if getattr(dtype, "kind", None) in ("m", "M"):  # which become numbers of nanoseconds
                 raise ValueError(f"A series is of numbers; found {dtype}. Put times into the index.")
-        array = series.to_numpy(dtype=np.float32, na_value=np.nan)
-        names, array = (list(series.columns), array.T) if array.ndim == 2 else ([series.name], array)
+            if getattr(dtype, "kind", None) == "c":  # which lose their imaginary parts
+                raise ValueError(f"A series is of numbers; found {dtype}.")
+        try:
+            array = series.to_numpy(dtype=np.float32, na_value=np.nan)
+        except (TypeError, ValueError) as error:  # of objects
+            raise ValueError(f"A series is of numbers; found others: {error}.") from None
+        if array.ndim == 2:
+            names, array = list(series.columns), array.T
+        elif hasattr(series, "name"):
+            names = [series.name]
+    elif _is_frame(series):  # such as of Polars
+        names = list(series.columns)
+        columns = [np.asarray(series[name]) for name in names]  # one by one: together, times become numbers
+        for column in columns:
+            if column.dtype.kind not in "biuf":
+                raise ValueError(f"A series is of numbers; found {column.dtype}.")
+        array = np.array(columns, np.float32)
     elif isinstance(series, np.ma.MaskedArray) and series.dtype.kind in "biuf":
         array = series.astype(np.float32).filled(np.nan)
     else:
@@ -264,6 +295,11 @@ def _values_of(series: Any) -> tuple[Sequence[Any] | None, npt.NDArray[np.float3
         array = np.array(array, np.float32)
     array = array.view(np.float32)  # a type that was pickled is equal to NumPy's own one, and another object
     return names, array
+
+
+def _is_frame(given: Any) -> bool:
+    """Whether it has a column for each variate, as tables of pandas and Polars have."""
+    return hasattr(given, "columns") and hasattr(given, "to_numpy")
 
 
 _HOSTS = (1, 3, 11)  # DLPack's numbers of memory that the processor reads: the host's, and pinned for CUDA or ROCm
