@@ -131,6 +131,9 @@ TEST_CASE("a request that no bucket holds is told which there are") {
            {"1 x 2 x 65 -> 8, no samples", "1 x 2 x 16 -> 8, no samples", "1 x 2 x 64 -> 8, no samples",
             "1 x 2 x 32 -> 16, 4 samples", "2 x 4 x 32 -> 16, no samples"});
     refuse(waves(1, 2, 65), {.context = strict}, {"1 x 2 x 65", "larger one"});
+    // What is no request at all is told as such.
+    tg::test::check_error(tg::ErrorCode::invalid_argument, {"samples should be 0 or more, found -2"},
+                          [] { (void)set().forecast(waves(1, 2, 8).series(), {.samples = -2}); });
     // Held by a bucket, but one of means: never in silence.
     refuse(waves(1, 3, 8), {}, {"1 x 3 x 8", "samples = 0", "2 x 4 x 32 -> 16, no samples"});
     refuse(waves(1, 5, 8), {}, {"1 x 5 x 8"});

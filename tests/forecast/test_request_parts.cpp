@@ -358,6 +358,17 @@ TEST_CASE("what cannot be extended") {
     refuse(ErrorCode::invalid_argument, {"numbered up to 4294967295"}, unknown,
            {.horizon = 9, .samples = 7, .first_sample = 4294967290U});
     CHECK(teller.forecast(unknown, {.horizon = 9, .samples = 6, .first_sample = 4294967290U}).sample_count() == 6);
+    // The number of a series names its draws, so it does not begin again at 0.
+    tg::Series last = unknown;
+    last.first_series = 4294967295U;
+    CHECK(teller.forecast(last, {.horizon = 9}).batch() == 1);
+    teller.runs = 0;
+    const Request three = full(3);
+    tg::Series beyond = series_of(three);
+    beyond.future_exogenous = {};
+    beyond.first_series = 4294967294U;
+    refuse(ErrorCode::invalid_argument, {"series are numbered up to 4294967295", "3 from number 4294967294 on"}, beyond,
+           {.horizon = 9});
     // A bucket of less than a patch: groups by step would no longer agree with patches.
     Bucket tiny = small;
     tiny.horizon = 5;

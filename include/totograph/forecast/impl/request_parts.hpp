@@ -32,6 +32,13 @@ TOTOGRAPH_INLINE Bucket check_for(const Series& series, const ForecastOptions& o
     check_request(series, request, values);
     check_groups(series, patch_size, request.context);
     check_fit(request, options, bucket);
+    const Index last_series = std::numeric_limits<std::uint32_t>::max();
+    if (request.batch - 1 > last_series - static_cast<Index>(series.first_series)) {  // they would draw alike
+        forecast_detail::reject(ErrorCode::invalid_argument,
+                                "series are numbered up to " + std::to_string(last_series) + ", but " +
+                                    std::to_string(request.batch) + " from number " +
+                                    std::to_string(series.first_series) + " on were given (Series::first_series).");
+    }
     const Index last_sample = std::numeric_limits<std::uint32_t>::max();
     if (request.samples - 1 > last_sample - static_cast<Index>(options.first_sample)) {
         forecast_detail::reject(ErrorCode::invalid_argument,
