@@ -235,6 +235,9 @@ TEST_CASE("a forecast does not touch the inputs of one that has not run yet") {
     }
     SUBCASE("there is no next one") {
         auto* const moved = new Forecaster<bucket>(std::move(forecaster));
+        CHECK_THROWS_WITH_AS((void)forecaster.forecast(first.series()), doctest::Contains("had been moved from"),
+                             tg::Error);
+        CHECK_THROWS_AS((void)forecaster.forecast_on(stream.stream, first.series()), tg::Error);
         delay(stream);
         (void)moved->forecast_on(stream.stream, first.series(), {.seed = 1});
         delete moved;

@@ -5,6 +5,8 @@
 #include <iterator>
 #include <limits>
 #include <memory>
+#include <string_view>
+#include <utility>
 
 #include "io/support.hpp"
 #include "models/toto1/cases.hpp"
@@ -118,6 +120,35 @@ TEST_CASE("forecasts of a set are those of its buckets") {
     // A mean forecast of a horizon that the cheap bucket has too, from the expensive one.
     const auto cheap = set().forecast(request.series(), {.horizon = 5, .samples = 0}).keep();
     CHECK(different_bits(alone<many_variates>(request, {.horizon = 5}), cheap.view()) == 0);
+}
+
+TEST_CASE("what was moved from is told as such, and what it was moved to goes on") {
+    const Request request = waves(1, 2, 13);
+    const auto refuse = [](std::string_view what, const auto& use) {
+        tg::test::check_error(tg::ErrorCode::invalid_argument, {what, "had been moved from"}, use);
+    };
+    tg::Forecaster<Model, tiny> first(weights(), {.threads = 1});
+    const auto expected = first.forecast(request.series()).keep();
+    auto second = std::move(first);
+    CHECK(different_bits(expected, second.forecast(request.series())) == 0);
+    refuse("A forecaster", [&] { (void)first.forecast(request.series()); });
+    refuse("A forecaster", [&] { first.fill(request.series(), tiny, 0); });
+    refuse("A forecaster", [&] { first.run<0>(); });
+    refuse("A forecaster", [&] { (void)first.read_state<float>(tg::states::series); });
+    refuse("A forecaster",
+           [&] { first.write_state(tg::states::series, second.read_state<float>(tg::states::series)); });
+    first = std::move(second);
+    CHECK(different_bits(expected, first.forecast(request.series())) == 0);
+
+    Set one(weights(), {.threads = 1});
+    Set other = std::move(one);
+    CHECK(different_bits(expected, other.forecast(request.series(), {.horizon = 8, .samples = 0})) == 0);
+    refuse("A forecaster", [&] { (void)one.forecast(request.series()); });
+
+    auto loaded = weights();
+    const auto kept = std::move(loaded);
+    refuse("Weights", [&] { (void)tg::Forecaster<Model, tiny>(loaded, {.threads = 1}); });
+    CHECK(&kept.weights.source() == &weights().weights.source());
 }
 
 TEST_CASE("a request that no bucket holds is told which there are") {

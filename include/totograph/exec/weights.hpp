@@ -71,6 +71,9 @@ public:
 private:
     struct Shared;
 
+    /// Throws `Error` (`invalid_argument`) where it has been moved to others.
+    [[nodiscard]] Shared& shared() const;
+
     /// A type's key is its address: a `typeid` would not compile with -fno-rtti. No constant, which a linker may merge.
     /// A shared library with hidden symbols has keys of its own, and so prepares what weights have for others once
     /// more.

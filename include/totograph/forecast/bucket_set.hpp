@@ -13,6 +13,7 @@
 #include <totograph/forecast/cpu/resources.hpp>
 #include <totograph/forecast/forecast.hpp>
 #include <totograph/forecast/series.hpp>
+#include <totograph/forecast/state_access.hpp>
 #include <totograph/forecast/weights/model_weights.hpp>
 
 namespace totograph {
@@ -49,6 +50,9 @@ public:
     /// longer horizon that is not to be extended, or wants samples where all are of the mean.
     Result forecast(const Series& series, const ForecastOptions& request_options = {}) {
         const std::size_t which = find(series, request_options);
+        if (!std::get<0>(forecasters_)) {
+            forecast_detail::reject_moved_from();
+        }
         Result result;
         [&]<std::size_t... i>(std::index_sequence<i...>) {
             (void)((i == which && (result = std::get<i>(forecasters_)->forecast(series, request_options), true)) ||

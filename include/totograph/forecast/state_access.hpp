@@ -24,6 +24,9 @@ const Entry& require_state(const Entry* entry, std::string_view name, int layer)
     return *entry;
 }
 
+/// Throws `Error` (`invalid_argument`): a forecaster is used whose memory another one has.
+[[noreturn]] void reject_moved_from();
+
 /// Checks that elements of `given` are what a state is made of, and so many. Throws `Error` (`invalid_argument`).
 void check_state(std::string_view state, DType stored, const Shape& shape, DType given, std::size_t count);
 

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <totograph/forecast/cpu/eager_forecaster.hpp>
@@ -270,4 +271,12 @@ TEST_CASE("what a session refuses") {
     unknown.observed.assign(16, 0);
     session.start(series_of(unknown));
     CHECK_THROWS_WITH_AS((void)session.forecast(), doctest::Contains("no observed value"), tg::Error);
+    Session other = std::move(session);
+    for (const auto& use : {+[](Session& moved) { (void)moved.forecast(); },
+                            +[](Session& moved) { moved.start(series_of(waves(1, 2, 8))); },
+                            +[](Session& moved) { moved.append(series_of(waves(1, 2, 8))); }}) {
+        CHECK_THROWS_WITH_AS(use(session), doctest::Contains("had been moved from"), tg::Error);
+    }
+    other.start(series_of(all));
+    check_same(other.forecast(), whole().forecast(series_of(all)), "moved");
 }

@@ -38,13 +38,24 @@ TOTOGRAPH_INLINE Weights::Weights(std::shared_ptr<const TensorSource> source) : 
     shared_->source = std::move(source);
 }
 
+TOTOGRAPH_INLINE Weights::Shared& Weights::shared() const {
+    if (!shared_) {
+        throw Error(
+            ErrorCode::invalid_argument,
+            "Weights were used that had been moved from; use those that they were moved to, or copy them, which "
+            "shares everything.");
+    }
+    return *shared_;
+}
+
 TOTOGRAPH_INLINE const TensorSource& Weights::source() const {
-    return *shared_->source;
+    return *shared().source;
 }
 
 TOTOGRAPH_INLINE std::shared_ptr<void> Weights::prepared(const char* store, std::shared_ptr<void> (*make)()) const {
-    const std::scoped_lock lock(shared_->mutex);
-    std::shared_ptr<void>& slot = shared_->prepared[store];
+    Shared& shared = this->shared();
+    const std::scoped_lock lock(shared.mutex);
+    std::shared_ptr<void>& slot = shared.prepared[store];
     if (!slot) {
         slot = make();
     }

@@ -94,6 +94,7 @@ public:
     /// Runs one program alone, for those who look inside.
     template <std::size_t which>
     void run() {
+        require_memory();
         executor_.template run<which>();
     }
 
@@ -103,6 +104,7 @@ public:
     [[nodiscard]] std::vector<T> read_state(std::string_view name, int layer = -1) const {
         const auto& entry = forecast_detail::require_state(Layout::find(name, layer), name, layer);
         const auto count = static_cast<std::size_t>(entry.slot.shape.size());
+        require_memory();
         forecast_detail::check_state(name, entry.slot.dtype, entry.slot.shape, dtype_of<T>, count);
         const T* const from = static_cast<const T*>(executor_.state(name, layer));
         return {from, from + count};
@@ -112,6 +114,7 @@ public:
     void write_state(std::string_view name, const std::vector<T>& values, int layer = -1) {
         const auto& entry = forecast_detail::require_state(Layout::find(name, layer), name, layer);
         forecast_detail::check_state(name, entry.slot.dtype, entry.slot.shape, dtype_of<T>, values.size());
+        require_memory();
         std::copy(values.begin(), values.end(), static_cast<T*>(executor_.state(name, layer)));
     }
 
@@ -121,6 +124,7 @@ public:
     /// Writes a request to the input states, padded to the bucket. `forecast` does this, after it has checked the
     /// request: here nothing is checked.
     void fill(const Series& series, const Bucket& request, std::uint64_t seed, std::uint32_t first_sample = 0) {
+        require_memory();
         const auto state = [this](std::string_view name) { return executor_.state(name); };
         plan.fill(state, plan.sizes, series, request, seed, first_sample);
     }
@@ -135,7 +139,17 @@ protected:
 
     /// What lasts as long as one forecast of several parts: nothing.
     struct Scope {};
-    [[nodiscard]] Scope begin() const noexcept { return {}; }
+    [[nodiscard]] Scope begin() const {
+        require_memory();
+        return {};
+    }
+
+    /// Throws `Error` (`invalid_argument`) where another one has taken the memory.
+    void require_memory() const {
+        if (result_.empty()) {
+            forecast_detail::reject_moved_from();
+        }
+    }
 
     /// Forecasts a request that was checked and fits the bucket.
     Forecast run(const Series& series, const Bucket& request, std::uint64_t seed, std::uint32_t first_sample) {

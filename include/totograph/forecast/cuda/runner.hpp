@@ -81,6 +81,7 @@ public:
     DeviceForecast forecast_on(cudaStream_t stream, const Series& series, const ForecastOptions& request_options = {}) {
         static_assert(!runs_apart,
                       "totograph: forecast_on is for forecasters; a session runs its programs one by one.");
+        require_memory();
         const CurrentDevice current(device_.index);
         const bool checks_later = checks_values && can_check_later(series, request_options, bucket);
         const ValuesOn values = checks_later ? ValuesOn::host_later : ValuesOn::host;
@@ -98,6 +99,7 @@ public:
                                const ForecastOptions& request_options = {}) {
         static_assert(!runs_apart,
                       "totograph: forecast_on is for forecasters; a session runs its programs one by one.");
+        require_memory();
         const CurrentDevice current(device_.index);
         const Bucket request = require_piece(check_for(given.series, request_options, plan, ValuesOn::device));
         if constexpr (takes_device_series) {
@@ -112,12 +114,14 @@ public:
     /// Writes a request to the staging memory. `forecast` does this, after it has checked the request and waited for
     /// what `forecast_on` has left on streams: here nothing is checked, and nothing waits. Observed values are finite.
     void fill(const Series& series, const Bucket& request, std::uint64_t seed, std::uint32_t first_sample = 0) {
+        require_memory();
         inputs_.fill(plan, series, request, seed, first_sample);
     }
 
     /// Runs one program alone and waits, for those who look inside: the first after the inputs have been copied.
     template <std::size_t which>
     void run() {
+        require_memory();
         const CurrentDevice current(device_.index);
         pending_.wait();
         const Stream work;
@@ -134,6 +138,7 @@ public:
     [[nodiscard]] std::vector<T> read_state(std::string_view name, int layer = -1) {
         const auto& entry = forecast_detail::require_state(Executor::Layout::find(name, layer), name, layer);
         std::vector<T> values(static_cast<std::size_t>(entry.slot.shape.size()));
+        require_memory();
         check_element<T>(name, entry, values.size());
         const CurrentDevice current(device_.index);
         pending_.wait();
@@ -149,6 +154,7 @@ public:
     void write_state(std::string_view name, const std::vector<T>& values, int layer = -1) {
         check_element<T>(name, forecast_detail::require_state(Executor::Layout::find(name, layer), name, layer),
                          values.size());
+        require_memory();
         const CurrentDevice current(device_.index);
         pending_.wait();
         if (const std::ptrdiff_t offset = layer < 0 ? Executor::input_offset(name) : -1; offset >= 0) {
@@ -187,8 +193,16 @@ protected:
 
     /// For one forecast, however many parts it has: its device is current.
     [[nodiscard]] CurrentDevice begin() {
+        require_memory();
         last_replays_ = 0;
         return CurrentDevice(device_.index);
+    }
+
+    /// Throws `Error` (`invalid_argument`) where another one has taken the memory.
+    void require_memory() const {
+        if (inputs_.data() == nullptr) {
+            forecast_detail::reject_moved_from();
+        }
     }
 
     /// Forecasts a request that was checked, but for values that are `host_later`, and fits the bucket; waits for it.

@@ -14,6 +14,12 @@
 
 namespace totograph::forecast_detail {
 
+TOTOGRAPH_INLINE void reject_moved_from() {
+    throw Error(ErrorCode::invalid_argument,
+                "A forecaster was used that had been moved from, so that another one has its memory; use that one, or "
+                "make a new one.");
+}
+
 TOTOGRAPH_INLINE void check_state(std::string_view state, DType stored, const Shape& shape, DType given,
                                   std::size_t count) {
     if (given != stored || count != static_cast<std::size_t>(shape.size())) {

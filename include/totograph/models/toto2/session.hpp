@@ -61,11 +61,17 @@ public:
     /// Forgets everything and begins with a history, of which the newest steps are used that there is room for. Patches
     /// are counted so that its last step ends one. A variate keeps its group. Throws `Error` for a series that is
     /// malformed, or has more rows than the bucket; then nothing has changed.
-    void start(const Series& history) { context_.start(history); }
+    void start(const Series& history) {
+        this->require_memory();
+        context_.start(history);
+    }
 
     /// Adds steps of the same series and variates; a first one that no `start` came before begins a patch. Computes
     /// nothing yet. Throws `Error` as `start` does.
-    void append(const Series& steps) { context_.append(steps); }
+    void append(const Series& steps) {
+        this->require_memory();
+        context_.append(steps);
+    }
     /// The same of one variate without gaps.
     void append(std::span<const float> values) {
         append(Series{.steps = static_cast<Index>(values.size()), .values = values});
