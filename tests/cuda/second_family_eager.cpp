@@ -16,4 +16,11 @@ std::vector<float> eager_quantiles() {
     return {forecast.values().begin(), forecast.values().end()};
 }
 
+std::vector<float> eager_quantiles(const Series& series) {
+    static tg::EagerForecaster forecaster(tg::untrained<Small>(weights_seed).weights,
+                                          tg::record_forecast<Small, longest>());
+    const tg::Forecast forecast = forecaster.forecast(series);
+    return {forecast.values().begin(), forecast.values().end()};
+}
+
 }  // namespace second_family

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -19,16 +20,15 @@ namespace {
 namespace tg = totograph;
 using second_family::Small;
 
-constexpr std::size_t rows = 6;
-constexpr std::size_t steps = 19;
-
 /// The mean of what was observed of a row, to which the family adds its scaled quantiles.
-double mean_of_row(const second_family::Request& request, std::size_t row) {
+double mean_of_row(const tg::Series& series, std::size_t row) {
     double count = 0;
     double total = 0;
+    const auto steps = static_cast<std::size_t>(series.steps);
     for (std::size_t i = row * steps; i < (row + 1) * steps; ++i) {
-        count += request.observed[i];
-        total += request.observed[i] * double{request.values[i]};
+        const bool is_observed = series.observed.empty() || series.observed[i] != 0;
+        count += is_observed ? 1 : 0;
+        total += is_observed ? double{series.values[i]} : 0;
     }
     return total / count;
 }
@@ -42,11 +42,34 @@ double reach_of(double roundings) {
 /// rounds both of its inputs; residuals and norms pass errors on as they are. (With weights alone as bf16, the CPU is
 /// off by 0.3 of one rounding.)
 constexpr double roundings = 52;
-/// In every precision f32: a sum of 19 values and a division, the same for the deviation, and the last two operations.
-constexpr double f32_roundings = 42;
+/// In every precision f32: a sum of the steps and a division, the same for the deviation, and the last two operations.
+double f32_roundings(const tg::Series& series) {
+    return 4 + 2 * static_cast<double>(series.steps);
+}
 constexpr double f32_rounding = 0x1p-24;
 
 /// @param rounding  the most that rounding to the precision changes of a number, as a part of it
+void check_close(const tg::QuantileForecast& found, const std::vector<float>& expected, const tg::Series& series,
+                 double rounding) {
+    const std::vector<float> values(found.values().begin(), found.values().end());
+    REQUIRE(values.size() == expected.size());
+    const auto rows = static_cast<std::size_t>(series.rows());
+    const std::size_t of_row = values.size() / rows;
+    for (std::size_t row = 0; row < rows; ++row) {
+        const double mean = mean_of_row(series, row);
+        double largest = 0;
+        for (std::size_t i = row * of_row; i < (row + 1) * of_row; ++i) {
+            largest = std::max(largest, std::abs(expected[i] - mean));
+        }
+        const double bound = reach_of(roundings) * rounding * largest +
+                             reach_of(f32_roundings(series)) * f32_rounding * (std::abs(mean) + largest);
+        for (std::size_t i = row * of_row; i < (row + 1) * of_row; ++i) {
+            CAPTURE(i);
+            CHECK(std::abs(double{values[i]} - double{expected[i]}) <= bound);
+        }
+    }
+}
+
 template <tg::cuda::Precision precision>
 void check(double rounding) {
     using Forecaster =
@@ -57,24 +80,26 @@ void check(double rounding) {
     for (int round = 0; round < 2; ++round) {  // the second one is a replay after another
         const tg::QuantileForecast found = forecaster.forecast(request.series());
         CHECK(found.levels().size() == second_family::levels.size());
-        const std::vector<float> values(found.values().begin(), found.values().end());
-        REQUIRE(values.size() == expected.size());
-        const std::size_t of_row = values.size() / rows;
-        for (std::size_t row = 0; row < rows; ++row) {
-            const double mean = mean_of_row(request, row);
-            double largest = 0;
-            for (std::size_t i = row * of_row; i < (row + 1) * of_row; ++i) {
-                largest = std::max(largest, std::abs(expected[i] - mean));
-            }
-            const double bound = reach_of(roundings) * rounding * largest +
-                                 reach_of(f32_roundings) * f32_rounding * (std::abs(mean) + largest);
-            for (std::size_t i = row * of_row; i < (row + 1) * of_row; ++i) {
-                CAPTURE(i);
-                CHECK(std::abs(double{values[i]} - double{expected[i]}) <= bound);
-            }
-        }
+        check_close(found, expected, request.series(), rounding);
     }
 }
+
+/// Random walks from a level on.
+struct Walks {
+    Walks(tg::Index batch, tg::Index variates, tg::Index steps, double level)
+        : series{.batch = batch, .variates = variates, .steps = steps} {
+        for (tg::Index i = 0; i < series.rows() * steps; ++i) {
+            level += tg::test::uniform(static_cast<std::uint64_t>(i + steps));
+            values.push_back(static_cast<float>(level));
+        }
+        series.values = values;
+    }
+    Walks(const Walks&) = delete;
+    Walks& operator=(const Walks&) = delete;
+
+    std::vector<float> values;
+    tg::Series series;
+};
 
 }  // namespace
 
@@ -86,6 +111,31 @@ TEST_CASE("a second family in tf32") {
 }
 TEST_CASE("a second family in bf16") {
     check<tg::cuda::Precision::bf16>(0x1p-8);
+}
+
+TEST_CASE("many inputs of a family that says nothing of its gaps are those of the request, whatever came before") {
+    using Forecaster = tg::cuda::Forecaster<Small, second_family::longest,
+                                            tg::cuda::ForecasterOptions{.precision = tg::cuda::Precision::f32}>;
+    static_assert(Forecaster::keeps_inputs());
+    Forecaster forecaster(tg::untrained<Small>(second_family::weights_seed));
+    const auto check = [&](const tg::Series& series) {
+        check_close(forecaster.forecast(series), second_family::eager_quantiles(series), series, f32_rounding);
+    };
+    const Walks full(3, 4, 1280, 100);
+    const Walks other(3, 4, 1280, -50);
+    const Walks few(1, 2, 41, 7);
+    const second_family::Request gaps;
+    check(full.series);
+    check(other.series);  // of the same extents: its marks are there
+    check(gaps.series());
+    check(few.series);
+    Walks unknown(1, 2, 41, 9);
+    unknown.values[50] = std::nanf("");
+    CHECK_THROWS_AS((void)forecaster.forecast(unknown.series), tg::Error);
+    check(few.series);
+    check(Walks(1, 2, 41, -9).series);
+    check(full.series);
+    check(Walks(3, 4, 3, 1).series);
 }
 
 TEST_CASE("a family that says nothing of its gaps takes no values on the device") {

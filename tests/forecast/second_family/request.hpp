@@ -15,6 +15,8 @@ using totograph::Series;
 
 inline constexpr totograph::Bucket exact{.batch = 2, .variates = 3, .context = 20, .horizon = 12};
 inline constexpr totograph::Bucket larger{.batch = 3, .variates = 4, .context = 32, .horizon = 12};
+/// Of so many inputs that a forecast's call copies them to a device, and not its graph.
+inline constexpr totograph::Bucket longest{.batch = 3, .variates = 4, .context = 1280, .horizon = 12};
 
 /// Random walks with gaps, whose last variate is in a group of its own.
 struct Request {
