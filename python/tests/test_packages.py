@@ -3,6 +3,7 @@
 import copy
 import json
 import pickle
+import re
 import runpy
 import sys
 from pathlib import Path
@@ -19,6 +20,8 @@ from totograph_package.models import find_config, read_model
 def test_foreign_and_broken_packages_are_refused_before_they_run(tmp_path, monkeypatch):
     monkeypatch.setattr("totograph._native.Library", lambda path: pytest.fail(f"{path} was loaded"))
     whole = PACKAGE.read_bytes()
+    note, instructions = (re.search(part, whole)[0] for part in (rb'{"name":"[^"]*","version":[^}]*}',
+                                                                 rb'"instructions":\[[^]]*\]'))
     file = tmp_path / "broken.so"
     for content, says in [
         (b"PK\3\4", "no shared library"),
@@ -32,10 +35,20 @@ def test_foreign_and_broken_packages_are_refused_before_they_run(tmp_path, monke
         (whole.replace(b'"popcnt"', b'"popcat"'), "processors with popcat"),
         (whole.replace(b'"compiler"', b'"conpiler"'), "lacks 'compiler'"),
         (whole.replace(b"totograph\0\0\0{", b"totagraph\0\0\0{"), "no header of one"),
+        (whole.replace(instructions, b'"instructions":1'.ljust(len(instructions))), "header holds something else"),
+        (whole.replace(note, b"[5]".ljust(len(note))), "header holds something else"),
+        (whole.replace(note, b"[" * len(note)), "header is no JSON"),
+        (whole.replace(note, b"\xff" * len(note)), "header is no JSON"),
     ]:
         file.write_bytes(content)
         with pytest.raises(ValueError, match=says):
             tg.load(CHECKPOINT, file)
+
+
+def test_a_configuration_without_an_end_is_told_in_a_sentence(tmp_path):
+    (tmp_path / "config.json").write_text("[" * 100_000)
+    with pytest.raises(ValueError, match="config.json' is no JSON"):
+        tg.load(tmp_path, tmp_path)
 
 
 def test_a_package_of_another_model_is_refused(tmp_path):

@@ -96,8 +96,13 @@ def read_header(path: str | os.PathLike[str]) -> PackageHeader:
             models=tuple(models),
             **{key: str(package[key]) for key in text_fields},
         )
-    except (KeyError, json.JSONDecodeError) as error:
+    except KeyError as error:
         raise ValueError(f"The file '{path}' is no package of this kind: its header lacks {error}. {_HOW}") from None
+    except (json.JSONDecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise ValueError(f"The file '{path}' is no package of this kind: its header is no JSON: {error}. {_HOW}") from None
+    except (TypeError, OverflowError) as error:  # of a number where a list belongs, and such
+        raise ValueError(f"The file '{path}' is no package of this kind: its header holds something else than the name, "
+                         f"models and sizes that belong there: {error}. {_HOW}") from None
 
 
 def _processor_flags() -> set[str] | None:

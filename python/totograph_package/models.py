@@ -97,7 +97,7 @@ def read_config(file: Path) -> dict[str, Any]:
     """Raises `FileNotFoundError`, and `ValueError` for what is no object of JSON."""
     try:
         config = json.loads(file.read_text(encoding="utf-8-sig"))
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:  # nested beyond what Python reads
         raise ValueError(f"'{file}' is no JSON: {error}.") from None
     if not isinstance(config, dict):
         raise ValueError(f"'{file}' holds no object of JSON, as a configuration is; download it again.")

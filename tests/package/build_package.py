@@ -38,7 +38,7 @@ environment.pop("TOTOGRAPH_ROOT", None)
 package = SCRATCH / "built.so"
 tool = [sys.executable, TOOLS / "totograph-package", DEMO, "--compiler", wrapper, "--target", target, "--optimize", "0",
         "--name", "tiny_package"]
-sizes = ["--bucket", "variates=3 context=80 horizon=32 samples=8 exogenous=1", "--bucket",
+sizes = ["--bucket", "variates=3 context=80 horizon=32 samples=8 exogenous=2", "--bucket",
          "variates=3 context=80 horizon=32"]
 assert run(*tool, *sizes, "--jobs", "2", "--output", package, env=environment).returncode == 0
 

@@ -106,7 +106,7 @@ TEST_CASE("a package's header tells what it holds, without loading it") {
     // The cheapest first: the mean takes one pass.
     REQUIRE(header.models[0].buckets.size() == 2);
     CHECK(header.models[0].buckets[1] ==
-          tg::Bucket{.variates = 3, .context = 80, .horizon = 32, .samples = 8, .exogenous = 1});
+          tg::Bucket{.variates = 3, .context = 80, .horizon = 32, .samples = 8, .exogenous = 2});
 
     const auto written = tg::io::ModelConfig::parse(header.models[0].config, "header");
     const tg::io::ModelConfig published(demo / "config.json");
