@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <cmath>
+#include <cstdint>
+#include <span>
 #include <string>
+#include <vector>
 
 #include <totograph/forecast/weights/model_weights.hpp>
 
@@ -21,6 +25,18 @@ void check(const std::string& name) {
     tg::test::PlannedForecaster forecaster(tg::record_forecast<Case, Case::bucket>(), weights);
     check_quantiles(tensors, forecaster.forecast(inputs.series), Case::bucket.variates);
 }
+
+struct WithoutBiases {
+    static constexpr tg::toto2::Toto2Config config{.patch_size = 8,
+                                                   .d_model = 32,
+                                                   .d_ff = 64,
+                                                   .num_heads = 5,
+                                                   .num_layers = 4,
+                                                   .layer_group_size = 2,
+                                                   .attn_bias = false,
+                                                   .qk_dim = 20,
+                                                   .v_dim = 17};
+};
 
 }  // namespace
 
@@ -62,4 +78,24 @@ TEST_CASE("normed_grouped_query: what is planned agrees with the reference") {
 }
 TEST_CASE("variate_first_groups_of_two: what is planned agrees with the reference") {
     check<toto2_cases::variate_first_groups_of_two>("variate_first_groups_of_two");
+}
+
+TEST_CASE("a lone variate of a model without biases has the bits that it has where its bucket has room for more") {
+    // The factor of a row that a norm leaves comes before the values: attention stands between them and the output.
+    constexpr tg::Bucket lone{.context = 24, .horizon = 16};
+    constexpr tg::Bucket roomy{.variates = 3, .context = 24, .horizon = 16};
+    const auto weights = tg::untrained<WithoutBiases>(3).weights;
+    tg::test::PlannedForecaster exact(tg::record_forecast<WithoutBiases, lone>(), weights);
+    tg::test::PlannedForecaster larger(tg::record_forecast<WithoutBiases, roomy>(), weights);
+    const std::vector<std::int32_t> apart{0, 1, 2};
+    for (const float frequency : {0.3F, 0.7F, 1.1F, 1.9F, 2.3F}) {
+        std::vector<float> values;
+        for (int i = 0; i < 3 * 24; ++i) {
+            values.push_back(std::sin(frequency * static_cast<float>(i)));
+        }
+        const auto found = exact.forecast({.steps = 24, .values = std::span(values).first(24)});
+        auto expected = larger.forecast({.variates = 3, .steps = 24, .values = values, .groups = apart});
+        expected.resize(expected.size() / 3);
+        CHECK(found == expected);
+    }
 }

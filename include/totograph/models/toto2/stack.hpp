@@ -123,9 +123,12 @@ private:
     /// What attention gives that sees one key: its values, for each head that shares them.
     static constexpr Tensor as_attended(Tensor value) {
         constexpr Index sharing = config.num_heads / config.groups();
-        if constexpr (sharing == 1) {
+        if constexpr (sharing == 1 && config.attn_bias) {
             return value;
         } else {
+            // Through heads and back, also where each has its own: without a bias in between, the factor of a row that
+            // the norm leaves would be deferred behind the next GEMM, and a forecast of one variate would round
+            // otherwise than where its bucket has room for more.
             const Shape apart{value.extent(0), value.extent(3), config.groups(), 1, config.v_dim};
             return reshape(expand(reshape(value, apart), with_axis(apart, 3, sharing)),
                            with_axis(value.shape(), -1, config.num_heads * config.v_dim));
