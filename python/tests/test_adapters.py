@@ -196,6 +196,18 @@ def test_gluonts_evaluates_a_predictor(toto1, variates):
     assert 0 < metrics["mean_wQuantileLoss"] < 1
 
 
+def test_gluonts_draws_apart_for_each_entry(toto1):
+    data, target = gluonts_data(1)
+    from totograph.gluonts import TotographPredictor
+
+    made = [one.samples for one in TotographPredictor(toto1, prediction_length=8, seed=5).predict(data * 2)]
+    for seed, samples in enumerate(made, start=5):  # of entries that are alike otherwise
+        np.testing.assert_array_equal(samples, toto1.forecast(target, 8, seed=seed, extend=True).samples().T)
+    assert not np.array_equal(*made)
+    with pytest.raises(ValueError, match="context_length cannot be 0"):
+        TotographPredictor(toto1, prediction_length=8, context_length=0)
+
+
 def test_gluonts_gets_quantiles_of_a_model_of_them(toto2):
     data, _ = gluonts_data(1)
     from totograph.gluonts import TotographPredictor
@@ -237,6 +249,8 @@ def test_sktime_forecaster_forecasts_what_the_model_does(toto1):
     np.testing.assert_array_equal(quantiles.to_numpy(), expected.quantiles[:, [0, 3, 7]].T)
     # sktime makes a level of 0.09999999999999998 of the coverage.
     np.testing.assert_allclose(forecaster.predict_interval(coverage=0.8).to_numpy(), quantiles.to_numpy(), rtol=1e-6)
+    with pytest.raises(ValueError, match="context_length cannot be 0"):
+        TotographForecaster(toto1, context_length=0).fit(y)
     with pytest.raises(NotImplementedError, match="in-sample"):
         forecaster.predict(fh=[-1])
     first = TotographForecaster(toto1, context_length=48, seed=3).fit(y[:55], fh=[1, 4, 8])

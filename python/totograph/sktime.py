@@ -54,6 +54,9 @@ class TotographForecaster(BaseForecaster):
         super().__init__()
 
     def _fit(self, y: Any, X: Any = None, fh: Any = None) -> TotographForecaster:
+        if self.context_length is not None and self.context_length < 1:  # 0 would be all of it
+            raise ValueError(f"The context_length cannot be {self.context_length}; expected 1 or more, or None for all that "
+                             "the package takes.")
         history = y if X is None else pd.concat([y, X.loc[y.index]], axis=1)  # X may be longer
         self._history = history if self.context_length is None else history.iloc[-self.context_length :]
         self._exogenous = 0 if X is None else X.shape[1]
