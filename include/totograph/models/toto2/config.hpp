@@ -114,8 +114,11 @@ consteval bool check_config() {
     static_assert(config.patch_size > 0 && config.d_model > 0 && config.d_ff > 0 && config.num_heads > 0 &&
                       config.num_layers > 0 && config.v_dim > 0,
                   "totograph: every size of a Toto 2.0 configuration must be positive.");
-    static_assert(config.num_heads % config.groups() == 0,
-                  "totograph: num_heads must be a multiple of num_groups, the heads of keys and values.");
+    static_assert(
+        config.num_groups >= 0 && config.num_heads % config.groups() == 0,
+        "totograph: num_heads must be a multiple of num_groups, the heads of keys and values, or that be 0, for "
+        "as many.");
+    static_assert(config.norm_eps >= 0, "totograph: norm_eps of a Toto 2.0 model must not be negative.");
     static_assert(config.qk_dim > 0 && config.qk_dim % 4 == 0,
                   "totograph: half of a head is rotated in pairs, so qk_dim must be a multiple of 4.");
     static_assert(config.layer_group_size > 0 && config.num_layers % config.layer_group_size == 0,
