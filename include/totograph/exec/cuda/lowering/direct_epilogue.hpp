@@ -12,27 +12,6 @@
 
 namespace totograph::cuda::lowering_detail {
 
-/// Elements from each row of a GEMM's result to the next of what has such strides: 0 where all rows are the same one,
-/// -1 where rows lie in another way.
-constexpr Index even_row_stride(const Kernel& kernel, const Strides& strides) {
-    Index stride = 0;
-    Index expected = 0;  // of the next axis outside
-    bool has_rows = false;
-    for (int axis = kernel.row_rank - 1; axis >= 0; --axis) {
-        const Index own = strides[static_cast<std::size_t>(axis)];
-        if (kernel.iteration[axis] == 1) {
-            continue;
-        }
-        if (has_rows && own != expected) {
-            return -1;
-        }
-        stride = has_rows ? stride : own;
-        has_rows = true;
-        expected = own * kernel.iteration[axis];
-    }
-    return stride;
-}
-
 /// How cuBLASLt, or `tf32_parts`, can compute the whole of a GEMM: its chain adds a bias or a residual, or both, to one
 /// sum, and what it reads and writes are whole rows.
 template <class Program>

@@ -132,6 +132,27 @@ constexpr bool is_small(int step) {
            elements_of(kernel) <= (only_moves(kernel) ? copied_segment_elements : segment_elements);
 }
 
+/// Elements from each row of a kernel to the next in what has such strides: 0 where all rows are the same one, -1 where
+/// rows lie in another way.
+constexpr Index even_row_stride(const Kernel& kernel, const Strides& strides) {
+    Index stride = 0;
+    Index expected = 0;  // of the next axis outside
+    bool has_rows = false;
+    for (int axis = kernel.row_rank - 1; axis >= 0; --axis) {
+        const Index own = strides[static_cast<std::size_t>(axis)];
+        if (kernel.iteration[axis] == 1) {
+            continue;
+        }
+        if (has_rows && own != expected) {
+            return -1;
+        }
+        stride = has_rows ? stride : own;
+        has_rows = true;
+        expected = own * kernel.iteration[axis];
+    }
+    return stride;
+}
+
 /// Whether all that a norm reads beside its rows are weights, such as an epsilon that was folded.
 template <class Program>
 constexpr bool reads_weights_alone_behind_rows(int step) {
@@ -155,21 +176,9 @@ constexpr bool is_norm_of(int step, int gemm) {
         return false;
     }
     const Instruction& square = kernel.prologue.instructions[0];
-    // Rows of the norm and of the GEMM must be the same: one even stride from each to the next.
-    Index stride = 0;
-    Index expected = 0;
-    for (int axis = kernel.row_rank - 1; axis >= 0; --axis) {
-        const Index own = kernel.operands[0].strides[static_cast<std::size_t>(axis)];
-        if (kernel.iteration[axis] != 1 && expected != 0 && own != expected) {
-            return false;
-        }
-        if (kernel.iteration[axis] != 1) {
-            stride = expected == 0 ? own : stride;
-            expected = own * kernel.iteration[axis];
-        }
-    }
     return square.op == Op::multiply && square.arguments[0] == 0 && square.arguments[1] == 0 &&
-           (kernel.rows() == 1 || stride == after.input_stride) && kernel.iteration.rank == kernel.row_rank + 1 &&
+           (kernel.rows() == 1 || even_row_stride(kernel, kernel.operands[0].strides) == after.input_stride) &&
+           kernel.iteration.rank == kernel.row_rank + 1 &&
            kernel.operands[0].strides[static_cast<std::size_t>(kernel.row_rank)] == 1;
 }
 

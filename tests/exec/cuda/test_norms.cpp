@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which norms run with the GEMM behind them. No device is needed, and no CUDA.
+#include <doctest/doctest.h>
+
+#include <totograph/core/shape.hpp>
+#include <totograph/exec/cuda/lowering/lowering.hpp>
+#include <totograph/graph/program.hpp>
+#include <totograph/graph/recorder.hpp>
+
+using namespace totograph;
+using namespace totograph::cuda;
+
+namespace {
+
+constexpr Index width = 64;
+
+/// Which rows the norm is of, beside those that the GEMM reads.
+enum class NormOf {
+    same_rows,      ///< The same ones.
+    repeated_rows,  ///< The first three, each four times in a row.
+};
+
+/// A GEMM of twelve rows, each divided by a root mean square.
+template <NormOf of>
+struct Normed {
+    static constexpr void record(Recorder& r) {
+        const Tensor x = r.state("x", {12, width});
+        const Tensor repeated = expand(reshape(slice(x, 0, 0, 3), {3, 1, width}), {3, 4, width});
+        const Tensor rows = of == NormOf::same_rows ? x : repeated;
+        const Tensor factor = reshape(rsqrt(mean(rows * rows) + 1e-5), {12, 1});
+        r.store(r.state("y", {12, width}), linear(x, r.weight("w", {width, width})) * factor);
+    }
+};
+
+/// Whether the first launch is of the norm and of the GEMM.
+template <class Model, bool streams>
+constexpr bool runs_with_norm() {
+    return Lowering<Program<Model>, streams>::at(0).has_reduction;
+}
+
+}  // namespace
+
+TEST_CASE("a GEMM computes the norm before it where both read the same rows") {
+    CHECK(runs_with_norm<Normed<NormOf::same_rows>, true>());
+    CHECK(runs_with_norm<Normed<NormOf::same_rows>, false>());
+}
+
+TEST_CASE("a GEMM does not compute a norm of other rows of what it reads, though they are as many") {
+    CHECK_FALSE(runs_with_norm<Normed<NormOf::repeated_rows>, true>());
+    CHECK_FALSE(runs_with_norm<Normed<NormOf::repeated_rows>, false>());
+}
