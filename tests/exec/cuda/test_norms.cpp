@@ -20,6 +20,15 @@ enum class NormOf {
     repeated_rows,  ///< The first three, each four times in a row.
 };
 
+/// A GEMM whose rows are all divided by the root mean squares of some: of each four, that of the first.
+struct DividedByFirst {
+    static constexpr void record(Recorder& r) {
+        const Tensor x = r.state("x", {3, 4, width});
+        const Tensor factors = rsqrt(mean(x * x) + 1e-5);
+        r.store(r.state("y", {3, 4, width}), linear(x, r.weight("w", {width, width})) * slice(factors, 1, 0, 1));
+    }
+};
+
 /// A GEMM of twelve rows, each divided by a root mean square.
 template <NormOf of>
 struct Normed {
@@ -48,4 +57,9 @@ TEST_CASE("a GEMM computes the norm before it where both read the same rows") {
 TEST_CASE("a GEMM does not compute a norm of other rows of what it reads, though they are as many") {
     CHECK_FALSE(runs_with_norm<Normed<NormOf::repeated_rows>, true>());
     CHECK_FALSE(runs_with_norm<Normed<NormOf::repeated_rows>, false>());
+}
+
+TEST_CASE("a GEMM does not compute a norm that its rows do not take row by row") {
+    CHECK_FALSE(runs_with_norm<DividedByFirst, true>());
+    CHECK_FALSE(runs_with_norm<DividedByFirst, false>());
 }

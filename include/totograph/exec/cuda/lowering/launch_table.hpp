@@ -294,8 +294,7 @@ private:
             const auto place = static_cast<std::size_t>(i);
             const int step = launch.first_gemm() + i;
             launch.weights[place] = weight_operands<Program>(step);
-            launch.scales[place] =
-                launch.has_reduction ? scale_operand<Program>(step, step_of<Program>(launch.first).output) : -1;
+            launch.scales[place] = launch.has_reduction ? scale_operand<Program>(step, launch.first) : -1;
         }
     }
 };

@@ -92,7 +92,7 @@ constexpr bool begins_with_norm(int step, int steps, bool streams) {
     bool absorbs =
         step_of<Program>(step).output.space == Space::arena && norm_ends_with<Program>(step, step + 1 + gemms, steps);
     for (int i = 0; i < gemms; ++i) {
-        absorbs = absorbs && scale_operand<Program>(step + 1 + i, step_of<Program>(step).output) >= 0;
+        absorbs = absorbs && scale_operand<Program>(step + 1 + i, step) >= 0;
     }
     return absorbs;
 }
