@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include <totograph/core/shape.hpp>
+#include <totograph/exec/cuda/gemm/gemm_group.hpp>
 #include <totograph/exec/cuda/lowering/lowering.hpp>
 #include <totograph/graph/program.hpp>
 #include <totograph/graph/recorder.hpp>
@@ -41,6 +42,21 @@ struct Normed {
     }
 };
 
+/// A GEMM that adds to a stream, and one of the sums, each row divided by a root mean square: its own, or of each four
+/// that of the first.
+template <bool takes_own>
+struct DividesSums {
+    static constexpr void record(Recorder& r) {
+        constexpr Index wide = 512;
+        const Shape rows{64, 4, wide};
+        const Tensor sum = r.state("stream", rows) + linear(r.state("x", rows), r.weight("down", {wide, wide}));
+        const Tensor factors = rsqrt(mean(sum * sum) + 1e-5);
+        const Tensor taken = takes_own ? factors : slice(factors, 1, 0, 1);
+        r.store(r.state("y", rows), linear(sum, r.weight("up", {wide, wide})) * taken);
+        r.store(r.state("z", rows), sum);
+    }
+};
+
 /// Whether the first launch is of the norm and of the GEMM.
 template <class Model, bool streams>
 constexpr bool runs_with_norm() {
@@ -62,4 +78,9 @@ TEST_CASE("a GEMM does not compute a norm of other rows of what it reads, though
 TEST_CASE("a GEMM does not compute a norm that its rows do not take row by row") {
     CHECK_FALSE(runs_with_norm<DividedByFirst, true>());
     CHECK_FALSE(runs_with_norm<DividedByFirst, false>());
+}
+
+TEST_CASE("a GEMM leaves a norm to the blocks of the next one where these read the numbers of their own rows alone") {
+    CHECK(Lowering<Program<DividesSums<true>>, false>::at(0).gemm.tail == TailFusion::norm);
+    CHECK(Lowering<Program<DividesSums<false>>, false>::at(0).gemm.tail == TailFusion::none);
 }

@@ -132,8 +132,23 @@ constexpr GemmGroup gemm_group(const Launch& launch, bool is_bf16, bool input_is
     return group;
 }
 
+/// Whether the GEMMs of a launch read nothing of the norm that begins it, or each row its own number alone.
+template <class Program>
+constexpr bool reads_norm_by_row(const Launch& launch) {
+    const Reference& norms = step_of<Program>(launch.first).output;
+    bool result = true;
+    for (int gemm = launch.first_gemm(); gemm < launch.first_gemm() + launch.gemms(); ++gemm) {
+        for (std::size_t i = 0; i < static_cast<std::size_t>(kernel_of<Program>(gemm).operand_count); ++i) {
+            result = result && (!may_overlap<Program>(step_of<Program>(gemm).operands.items[i], norms) ||
+                                is_norm_by_row<Program>(gemm, i, launch.first));
+        }
+    }
+    return result;
+}
+
 /// What of the next launch can run with a lone GEMM: storing all that it makes as bf16, if weights are, and a norm
-/// whose result lies where the GEMM touches nothing.
+/// whose result lies where the GEMM touches nothing. Blocks of the next launch that finish such a norm do so for their
+/// own rows, and wait for no others.
 template <class Program>
 constexpr TailFusion tail_fusion(const Launch& launch, const Launch& next) {
     // Else what it stores as bf16 would lie where its own input does.
@@ -153,8 +168,8 @@ constexpr TailFusion tail_fusion(const Launch& launch, const Launch& next) {
         return launch.gemm.is_bf16 ? TailFusion::bf16 : TailFusion::none;
     }
     const Reference& norms = step_of<Program>(next.first).output;
-    return !reads<Program>(launch.first, norms) && !may_overlap<Program>(norms, made) ? TailFusion::norm
-                                                                                      : TailFusion::none;
+    const bool is_apart = !reads<Program>(launch.first, norms) && !may_overlap<Program>(norms, made);
+    return is_apart && reads_norm_by_row<Program>(next) ? TailFusion::norm : TailFusion::none;
 }
 
 /// Whether skinny GEMMs read all that a skinny GEMM before them makes, and nothing else, as f32 that they round.

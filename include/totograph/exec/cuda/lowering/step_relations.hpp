@@ -182,27 +182,33 @@ constexpr bool is_norm_of(int step, int gemm) {
            kernel.operands[0].strides[static_cast<std::size_t>(kernel.row_rank)] == 1;
 }
 
-/// Which operand of a GEMM's chain is what a norm made of the GEMM's rows, one number for each; -1 when none is, -2
-/// when it is used in another way.
+/// Whether an operand of a GEMM's chain is what a norm made of the GEMM's rows, and each row takes its own number
+/// alone.
+template <class Program>
+constexpr bool is_norm_by_row(int gemm, std::size_t operand, int norm) {
+    const Kernel& kernel = kernel_of<Program>(gemm);
+    const Strides& strides = kernel.operands.items[operand].strides;
+    bool columns_repeat = true;
+    for (int axis = kernel.row_rank; axis < kernel.iteration.rank; ++axis) {
+        columns_repeat = columns_repeat && strides[static_cast<std::size_t>(axis)] == 0;
+    }
+    const Kernel& maker = kernel_of<Program>(norm);
+    const Index from_row_to_row = even_row_stride(maker, maker.output_strides);
+    return columns_repeat && from_row_to_row >= 0 && even_row_stride(kernel, strides) == from_row_to_row &&
+           is_same(step_of<Program>(gemm).operands.items[operand], step_of<Program>(norm).output);
+}
+
+/// Which operand of a GEMM's chain is what a norm made of the GEMM's rows; -1 when none is, -2 when it is used in
+/// another way.
 template <class Program>
 constexpr int scale_operand(int gemm, int norm) {
-    const Step& step = step_of<Program>(gemm);
-    const Kernel& kernel = kernel_of<Program>(gemm);
-    const Reference& made = step_of<Program>(norm).output;
-    const Index made_stride = even_row_stride(kernel_of<Program>(norm), kernel_of<Program>(norm).output_strides);
     int found = -1;
-    for (int i = 0; i < kernel.operand_count; ++i) {
+    for (int i = 0; i < kernel_of<Program>(gemm).operand_count; ++i) {
         const auto place = static_cast<std::size_t>(i);
-        if (!may_overlap<Program>(step.operands.items[place], made)) {
+        if (!may_overlap<Program>(step_of<Program>(gemm).operands.items[place], step_of<Program>(norm).output)) {
             continue;
         }
-        const Strides& strides = kernel.operands.items[place].strides;
-        bool columns_repeat = true;
-        for (int axis = kernel.row_rank; axis < kernel.iteration.rank; ++axis) {
-            columns_repeat = columns_repeat && strides[static_cast<std::size_t>(axis)] == 0;
-        }
-        const bool is_by_row = columns_repeat && made_stride >= 0 && even_row_stride(kernel, strides) == made_stride;
-        if (found != -1 || !is_same(step.operands.items[place], made) || !is_by_row) {
+        if (found != -1 || !is_norm_by_row<Program>(gemm, place, norm)) {
             return -2;
         }
         found = i;
