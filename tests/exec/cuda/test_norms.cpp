@@ -42,6 +42,28 @@ struct Normed {
     }
 };
 
+/// Who reads a norm beside the GEMM behind it.
+enum class Reader {
+    whole,  ///< A step, all of it.
+    part,   ///< A step, some numbers of it.
+    gemm,   ///< A GEMM that multiplies it.
+};
+
+/// A GEMM of normed rows, and another reader of the norm.
+template <Reader reader>
+struct NormReadTwice {
+    static constexpr void record(Recorder& r) {
+        const Tensor x = r.state("x", {12, width});
+        const Tensor factors = rsqrt(mean(x * x) + 1e-5);
+        r.store(r.state("y", {12, width}), linear(x, r.weight("w", {width, width})) * factors);
+        if (reader == Reader::gemm) {
+            r.store(r.state("z", {1, 8}), linear(reshape(factors, {1, 12}), r.weight("v", {8, 12})));
+        } else {
+            r.store(r.state("z", {12, 1}), reader == Reader::whole ? factors : slice(factors, 0, 3, 2));
+        }
+    }
+};
+
 /// A GEMM that adds to a stream, and one of the sums, each row divided by a root mean square: its own, or of each four
 /// that of the first.
 template <bool takes_own>
@@ -83,4 +105,10 @@ TEST_CASE("a GEMM does not compute a norm that its rows do not take row by row")
 TEST_CASE("a GEMM leaves a norm to the blocks of the next one where these read the numbers of their own rows alone") {
     CHECK(Lowering<Program<DividesSums<true>>, false>::at(0).gemm.tail == TailFusion::norm);
     CHECK(Lowering<Program<DividesSums<false>>, false>::at(0).gemm.tail == TailFusion::none);
+}
+
+TEST_CASE("a skinny GEMM does not keep a norm to itself that another step reads, be it in part") {
+    CHECK_FALSE(runs_with_norm<NormReadTwice<Reader::whole>, true>());
+    CHECK_FALSE(runs_with_norm<NormReadTwice<Reader::part>, true>());
+    CHECK_FALSE(runs_with_norm<NormReadTwice<Reader::gemm>, true>());
 }

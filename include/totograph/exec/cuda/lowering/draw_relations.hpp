@@ -37,20 +37,11 @@ constexpr bool reads_alone(int reader, int maker) {
         kernel.dtype != DType::f32 || !is_row_major(kernel.iteration, kernel.output_strides)) {
         return false;
     }
-    const auto is_made = [&](const Reference& reference) {
-        return reference.space == Space::arena && reference.index == made.output.index;
-    };
+    bool is_alone = true;
     for (int step = maker + 1; step < static_cast<int>(Program::steps.size()); ++step) {
-        const Step& other = step_of<Program>(step);
-        bool reads = kernel_of<Program>(step).kind == KernelKind::gemm && is_made(other.input);
-        for (int i = 0; i < kernel_of<Program>(step).operand_count; ++i) {
-            reads = reads || is_made(other.operands.items[i]);
-        }
-        if (reads && step != reader) {
-            return false;
-        }
+        is_alone = is_alone && (step == reader || !reads<Program>(step, made.output, &share_buffer));
     }
-    return true;
+    return is_alone;
 }
 
 /// Whether what a GEMM's chain reads is still there while a step draws: memory that the plan needs no more after the

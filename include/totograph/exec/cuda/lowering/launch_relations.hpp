@@ -74,7 +74,7 @@ constexpr bool is_copy(const Step& step, const Kernel& kernel) {
 template <class Program>
 constexpr bool is_alone_at(const Launch& launch, const Reference& intermediate) {
     const auto is_apart = [&](const Reference& other) {
-        return are_parts(other, intermediate) || !may_overlap<Program>(other, intermediate);
+        return share_buffer(other, intermediate) || !may_overlap<Program>(other, intermediate);
     };
     bool alone = true;
     for (int i = launch.first; i < launch.first + launch.count; ++i) {

@@ -44,20 +44,14 @@ constexpr int gemms_together(int step, int steps, bool streams) {
     return end - step;
 }
 
-/// Whether nothing after the group reads what the norm made.
+/// Whether nothing after the group reads what the norm made, an intermediate, or a part of it.
 template <class Program>
 constexpr bool norm_ends_with(int norm, int end, int steps) {
-    const Step& made = step_of<Program>(norm);
+    bool is_read = false;
     for (int step = end; step < steps; ++step) {
-        const Step& other = step_of<Program>(step);
-        const Kernel& kernel = kernel_of<Program>(step);
-        for (std::size_t i = 0; i < static_cast<std::size_t>(kernel.operand_count); ++i) {
-            if (is_same(other.operands.items[i], made.output)) {
-                return false;
-            }
-        }
+        is_read = is_read || reads<Program>(step, step_of<Program>(norm).output, &share_buffer);
     }
-    return true;
+    return !is_read;
 }
 
 /// GEMMs from `step` on as other kernels than skinny ones would compute them.

@@ -186,7 +186,7 @@ template <class Program>
 constexpr bool keep_to_rows(int a, const RowBytes& a_bytes, int b, const RowBytes& b_bytes) {
     const Reference& left = step_of<Program>(a).output;
     const Reference& right = step_of<Program>(b).output;
-    bool result = (are_parts(left, right) || !mix_rows<Program>(left, a_bytes.output, right, b_bytes.output)) &&
+    bool result = (share_buffer(left, right) || !mix_rows<Program>(left, a_bytes.output, right, b_bytes.output)) &&
                   !reads_position<Program>(a, right) && !reads_position<Program>(b, left);
     const auto look = [&](const Reference& written, Index written_bytes, int reader, const RowBytes& bytes) {
         for (int i = 0; i < kernel_of<Program>(reader).operand_count; ++i) {

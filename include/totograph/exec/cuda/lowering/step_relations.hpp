@@ -92,8 +92,9 @@ constexpr bool reads_position(int step, const Reference& written) {
     return result;
 }
 
-/// Whether two steps write parts of one concatenation: of an intermediate, each element is written once.
-constexpr bool are_parts(const Reference& left, const Reference& right) {
+/// Whether two references name one intermediate, or parts of it. What two steps write are then parts of one
+/// concatenation, for each element of an intermediate is written once.
+constexpr bool share_buffer(const Reference& left, const Reference& right) {
     return left.space == Space::arena && right.space == Space::arena && left.index == right.index;
 }
 
@@ -104,7 +105,7 @@ constexpr bool are_apart(int a, int b, const Overlaps& overlaps) {
     const Reference& left = step_of<Program>(a).output;
     const Reference& right = step_of<Program>(b).output;
     return !reads<Program>(a, right, overlaps) && !reads<Program>(b, left, overlaps) &&
-           (are_parts(left, right) || !overlaps(left, right)) && !reads_position<Program>(a, right) &&
+           (share_buffer(left, right) || !overlaps(left, right)) && !reads_position<Program>(a, right) &&
            !reads_position<Program>(b, left);
 }
 
