@@ -24,7 +24,7 @@ inline constexpr int fewest_cluster_steps = 4;
 
 namespace lowering_detail {
 
-/// GEMMs from `step` on that read one input and can run together, all skinny or none.
+/// GEMMs from `step` on that read one input, all its columns or as many, and can run together, all skinny or none.
 template <class Program>
 constexpr int gemms_together(int step, int steps, bool streams) {
     const bool is_skinny = takes_skinny(kernel_of<Program>(step), streams);
@@ -33,6 +33,7 @@ constexpr int gemms_together(int step, int steps, bool streams) {
            takes_skinny(kernel_of<Program>(end), streams) == is_skinny &&
            kernel_of<Program>(end).input_stride == kernel_of<Program>(step).input_stride &&
            kernel_of<Program>(end).rows() == kernel_of<Program>(step).rows() &&
+           kernel_of<Program>(end).k == kernel_of<Program>(step).k &&
            is_same(step_of<Program>(end).input, step_of<Program>(step).input)) {
         for (int other = step; other < end; ++other) {
             if (!are_independent<Program>(other, end)) {

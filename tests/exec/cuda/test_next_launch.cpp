@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which norms run with the GEMM behind them. No device is needed, and no CUDA.
+// Which GEMMs run together, and which norms with the GEMM behind them. No device is needed, and no CUDA.
 #include <doctest/doctest.h>
 
 #include <totograph/core/shape.hpp>
@@ -14,6 +14,22 @@ using namespace totograph::cuda;
 namespace {
 
 constexpr Index width = 64;
+
+/// Two GEMMs of the same rows, one of which reads their first columns alone.
+template <Index rows, Index first_k>
+struct TwoGemms {
+    static constexpr void record(Recorder& r) {
+        const Tensor x = r.state("x", {rows, 128});
+        r.store(r.state("y", {rows, width}), tanh(linear(slice(x, 1, 0, first_k), r.weight("v", {width, first_k}))));
+        r.store(r.state("z", {rows, width}), tanh(linear(x, r.weight("w", {width, 128}))));
+    }
+};
+
+/// How many GEMMs the first launch has.
+template <class Model, bool streams>
+constexpr int first_gemms() {
+    return Lowering<Program<Model>, streams>::at(0).gemms();
+}
 
 /// Which rows the norm is of, beside those that the GEMM reads.
 enum class NormOf {
@@ -86,6 +102,15 @@ constexpr bool runs_with_norm() {
 }
 
 }  // namespace
+
+TEST_CASE("GEMMs of one input run together, and those of different columns of it do not") {
+    CHECK(first_gemms<TwoGemms<8, 128>, true>() == 2);
+    CHECK(first_gemms<TwoGemms<300, 128>, false>() == 2);
+    CHECK(first_gemms<TwoGemms<8, 64>, true>() == 1);
+    CHECK(first_gemms<TwoGemms<8, 64>, false>() == 1);
+    CHECK(first_gemms<TwoGemms<300, 64>, true>() == 1);
+    CHECK(first_gemms<TwoGemms<300, 64>, false>() == 1);
+}
 
 TEST_CASE("a GEMM computes the norm before it where both read the same rows") {
     CHECK(runs_with_norm<Normed<NormOf::same_rows>, true>());
