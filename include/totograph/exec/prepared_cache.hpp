@@ -63,7 +63,7 @@ public:
     [[nodiscard]] const PreparedCacheReport& report() const noexcept { return report_; }
 
 private:
-    /// Another one may round a sum of GEMMs in another way.
+    /// Another one may round a sum of products in another way.
 #ifdef __VERSION__
     static constexpr std::string_view compiler = __VERSION__;
 #else

@@ -42,7 +42,7 @@ inline int layer_of(GraphView graph, int id) {
 /// checkpoint that are not finite are met here: an `Error` (`tensor_mismatch`) names the tensor and the first bad
 /// index.
 ///
-/// `GEMMs` computes what is not done here: `evaluate(node, inputs, out)`, and `compose(team, a, b, out)` for a
+/// `Matmul` computes what is not done here: `evaluate(node, inputs, out)`, and `compose(team, a, b, out)` for a
 /// `matmul`, of which `b` is a `Ranges`. Its `forget()` frees what it has kept of nodes.
 template <class Matmul>
 class BasicWeightEvaluator {
@@ -328,7 +328,8 @@ private:
         }
     }
 
-    /// Multiplies by factors that repeat. A GEMM of floats is exact in double, so this is what `evaluate` computes.
+    /// Multiplies by factors that repeat. A product of two floats is exact in double, so this is what `evaluate`
+    /// computes.
     static void scale(std::span<float> values, Index first, const float* factors, Index count) {
         if (count == 1) {
             std::for_each(values.begin(), values.end(), [factor = *factors](float& value) { value *= factor; });

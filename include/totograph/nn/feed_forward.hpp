@@ -153,7 +153,7 @@ struct ResidualMlp {
             return x;
         }
         const Tensor hidden = silu(first.record(x));
-        const Tensor skipped = skip.record(x);  // behind the other product of x: a device launches the two together
+        const Tensor skipped = skip.record(x);  // behind the other GEMM of x: a device launches the two together
         return second.record(hidden) + skipped;
     }
 

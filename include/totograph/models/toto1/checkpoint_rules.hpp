@@ -12,8 +12,8 @@
 
 namespace totograph::toto1 {
 
-/// The name under which the other of the two checkpoint layouts keeps a tensor: fused layers call the GEMMs of the
-/// feed-forward `mlp.0.w12` and `mlp.0.w3`, plain ones `mlp.0` and `mlp.2`.
+/// The name under which the other of the two checkpoint layouts keeps a tensor: fused layers call the linear layers of
+/// the feed-forward `mlp.0.w12` and `mlp.0.w3`, plain ones `mlp.0` and `mlp.2`.
 inline std::string name_in_fused_layout(std::string name) {
     const std::pair<std::string_view, std::string_view> spellings[] = {{".mlp.0.", ".mlp.0.w12."},
                                                                        {".mlp.2.", ".mlp.0.w3."}};

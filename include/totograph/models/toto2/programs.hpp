@@ -39,7 +39,7 @@ struct First {
         const ScaledPatches scaled = scale_context(inputs, observed);
         Parts::tap("tap.location", scaled.location);
         Parts::tap("tap.scale", scaled.scale);
-        // Small steps that wait for no product come first: on a device they share a launch.
+        // Small steps that wait for no GEMM come first: on a device they share a launch.
         const auto newest = inputs.newest();
         const Tensor ids = token_ids(inputs, newest);
         if constexpr (Parts::has_blocks) {

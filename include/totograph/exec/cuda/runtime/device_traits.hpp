@@ -22,7 +22,7 @@ struct DeviceTraits {
     std::size_t shared_bytes_of_block = 0;  ///< As much of it as one block can ask for.
     /// Thread-block clusters and programmatic dependent launch.
     bool has_clusters = false;
-    /// Warpgroup GEMMs fed by the Tensor Memory Accelerator (`wgmma`, code for `sm_90a`).
+    /// `wgmma`, whose tiles the Tensor Memory Accelerator brings (code for `sm_90a`).
     bool has_wgmma = false;
     /// Clusters of `row_cluster_blocks` blocks that run at once, each block on a multiprocessor of its own; 0 without
     /// `wgmma`, whose kernels alone ask.

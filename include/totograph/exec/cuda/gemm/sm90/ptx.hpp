@@ -19,7 +19,7 @@
 
 namespace totograph::cuda {
 
-/// Threads that issue one GEMM together.
+/// Threads that issue one `wgmma` together.
 inline constexpr int warpgroup_size = 128;
 
 /// Never launched: its attributes tell whether this program's code for a device has these instructions.
@@ -32,7 +32,7 @@ __global__ void wgmma_probe() {
 }
 
 /// Rows of a matrix `[rows, k]`, each a multiple of 16 bytes, as the copy unit sees them: in tiles of `tile_rows` rows
-/// by 128 bytes, swizzled as GEMMs read them. What lies beyond the matrix reads as zeros. Throws `Error` when the
+/// by 128 bytes, swizzled as `wgmma` reads them. What lies beyond the matrix reads as zeros. Throws `Error` when the
 /// driver refuses.
 /// @param row_stride  elements from one row to the next, `k` at least
 CUtensorMap make_tma_descriptor(const void* matrix, std::uint64_t rows, std::uint64_t k, std::uint32_t tile_rows,
@@ -132,7 +132,7 @@ __device__ __forceinline__ void stmatrix(std::byte* row, std::uint32_t first, st
                  : "memory");
 }
 
-/// Has instructions that read shared memory on their own, such as GEMMs, see what this thread stored there.
+/// Has instructions that read shared memory on their own, such as `wgmma`, see what this thread stored there.
 __device__ __forceinline__ void fence_for_tensor_cores() {
     asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
 }

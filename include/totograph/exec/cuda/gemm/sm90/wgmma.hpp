@@ -6,13 +6,13 @@
 #include <totograph/exec/cuda/gemm/sm90/ptx.hpp>
 #include <totograph/exec/cuda/gemm/tiles.hpp>
 
-// The GEMMs that a warpgroup computes from shared memory: instructions of compute capability 9.0.
+// `wgmma` on tiles in shared memory: the matrix instructions of a warpgroup, of compute capability 9.0.
 
 namespace totograph::cuda {
 
 #if defined(TOTOGRAPH_HAS_WGMMA)
 
-/// Where a GEMM finds a tile of rows of 128 bytes, swizzled, in shared memory.
+/// Where `wgmma` finds a tile of rows of 128 bytes, swizzled, in shared memory.
 __device__ __forceinline__ std::uint64_t wgmma_descriptor(const void* tile) {
     constexpr std::uint64_t eight_rows = std::uint64_t{1024 >> 4U} << 32U;
     constexpr std::uint64_t swizzled = std::uint64_t{1} << 62U;

@@ -5,8 +5,7 @@
 
 #include <totograph/exec/cuda/gemm/sm90/ptx.hpp>
 
-// GEMMs that a warpgroup computes of rows in its registers and columns in shared memory, as `wgmma.hpp` has those of
-// which both lie in shared memory. `acc` is as there.
+// `wgmma` of rows in registers and columns in shared memory, where `wgmma.hpp` has both. `acc` is as there.
 
 namespace totograph::cuda {
 
