@@ -21,7 +21,7 @@ struct Group {
     Shape shape;   ///< Of the root: the loop of the chain.
     Shape merged;  ///< `shape` with its last two axes as one, where the group spans such a reshape; else rank 0.
     bool is_prologue = false;       ///< Feeds the reduction of another group; is no kernel of its own.
-    int prologue = -1;              ///< The group that feeds this group's reduction.
+    int partner = -1;               ///< Of a reduction: its prologue; of a prologue: the group that it feeds.
     Array<int, 2> anchors{-1, -1};  ///< GEMMs, or one reduction, whose results the chain starts from.
     int anchor_count = 0;
     List<int> members;  ///< Elementwise nodes and inner reshapes, last first.
@@ -29,7 +29,6 @@ struct Group {
     int instruction_estimate = 0;
     bool needs_floats = false;     ///< Holds what runs on f32 alone: a GEMM, a pair rotation, a custom operation.
     bool has_other_types = false;  ///< Holds values that are not f32.
-    int partner = -1;              ///< Of a reduction: the prologue; of a prologue: the group that it feeds.
 };
 
 /// What each node became.
@@ -42,18 +41,6 @@ struct Fusion {
 /// Whether a group is a GEMM, or two, with the chain behind it.
 constexpr bool is_gemm(const Node* nodes, const Group& group) {
     return group.anchor_count > 0 && nodes[group.anchors.items[0]].op == Op::linear;
-}
-
-constexpr bool splits_last_axis(const Shape& from, const Shape& to) {
-    if (from.rank == 0 || to.rank != from.rank + 1) {
-        return false;
-    }
-    for (int axis = 0; axis + 1 < from.rank; ++axis) {
-        if (from[axis] != to[axis]) {
-            return false;
-        }
-    }
-    return true;
 }
 
 /// Groups elementwise nodes with the GEMMs and reductions that they follow. Walks backwards, so that what uses a
@@ -85,6 +72,8 @@ public:
 private:
     static constexpr int untagged = -1;
     static constexpr int shared = -2;
+    /// Instructions of a node: its own, and a constant for each input.
+    static constexpr int most_of_node = 4;
 
     constexpr void visit(int id) {
         const Node& node = nodes_[id];
@@ -125,12 +114,11 @@ private:
             return;
         }
         const int prologue = open_group(target.root);
-        fusion_.groups[static_cast<std::size_t>(prologue)].is_prologue = true;
-        fusion_.groups[static_cast<std::size_t>(prologue)].shape = nodes_[node.inputs.items[0]].shape;
-        fusion_.groups[static_cast<std::size_t>(prologue)].partner = group;
-        fusion_.groups[static_cast<std::size_t>(group)].prologue = prologue;
+        Group& feeding = fusion_.groups[static_cast<std::size_t>(prologue)];
+        feeding.is_prologue = true;
+        feeding.shape = nodes_[node.inputs.items[0]].shape;
+        feeding.partner = group;
         fusion_.groups[static_cast<std::size_t>(group)].partner = prologue;
-        fusion_.group_of[static_cast<std::size_t>(id)] = group;
         tag_inputs(node, prologue);
     }
 
@@ -165,7 +153,7 @@ private:
         const bool parts_pairs = is_merged && nodes_[id].op == Op::rotate_pairs && target.shape[-1] % 2 != 0;
         const int operands = target.operand_estimate + operands_of_partner(target) + nodes_[id].input_count;
         return (shape == target.shape || is_merged) && !parts_pairs && types_agree(target, nodes_[id]) &&
-               target.instruction_estimate + 4 < max_instructions && operands < max_operands &&
+               target.instruction_estimate + most_of_node < max_instructions && operands < max_operands &&
                reads_the_same_later(id, target.root);
     }
 

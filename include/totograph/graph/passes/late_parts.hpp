@@ -46,7 +46,7 @@ private:
     /// Whether a node is the value of a group that reduces rows.
     [[nodiscard]] constexpr bool is_reduced(int id) const {
         return fusion_.group_of[static_cast<std::size_t>(id)] >= 0 && group_with(id).root == id &&
-               group_with(id).prologue >= 0;
+               group_with(id).partner >= 0;
     }
 
     [[nodiscard]] constexpr bool share_norm(const Group& one, const Group& another) const {

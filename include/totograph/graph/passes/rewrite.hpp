@@ -196,6 +196,19 @@ constexpr int emit_linear(Rewriter& rewriter, Passes passes, int x, int weight, 
     return result;
 }
 
+/// Whether a reshape divides the last axis into two and leaves the others.
+constexpr bool splits_last_axis(const Shape& from, const Shape& to) {
+    if (from.rank == 0 || to.rank != from.rank + 1) {
+        return false;
+    }
+    for (int axis = 0; axis + 1 < from.rank; ++axis) {
+        if (from[axis] != to[axis]) {
+            return false;
+        }
+    }
+    return true;
+}
+
 /// Two linear layers in a row, with or without a bias after the first and a split of its columns between them.
 struct ComposablePair {
     bool found = false;
@@ -212,11 +225,7 @@ constexpr ComposablePair find_composable(const Rewriter& rewriter, int input, in
     if (graph[at].op == Op::reshape) {
         const Node& split = graph[at];
         const Shape& whole = graph.input(split, 0).shape;
-        bool splits_last = split.shape.rank == whole.rank + 1;
-        for (int axis = 0; splits_last && axis + 1 < whole.rank; ++axis) {
-            splits_last = split.shape[axis] == whole[axis];
-        }
-        if (!splits_last) {
+        if (!splits_last_axis(whole, split.shape)) {
             return pair;
         }
         pair.parts = split.shape[-2];

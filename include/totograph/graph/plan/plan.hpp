@@ -274,8 +274,8 @@ private:
         kernel.iteration = nodes_[anchor.inputs.items[0]].shape;
         kernel.row_rank = kernel.iteration.rank - 1;
         ChainBuilder prologue(kernel.prologue);
-        if (group.prologue >= 0 && !fusion_.groups[static_cast<std::size_t>(group.prologue)].members.empty()) {
-            build_chain(prologue, kernel, step, fusion_.groups[static_cast<std::size_t>(group.prologue)]);
+        if (group.partner >= 0 && !fusion_.groups[static_cast<std::size_t>(group.partner)].members.empty()) {
+            build_chain(prologue, kernel, step, fusion_.groups[static_cast<std::size_t>(group.partner)]);
         } else {
             collect_operand(prologue, kernel, step, anchor.inputs.items[0], kernel.iteration, group);
         }
