@@ -17,6 +17,7 @@
 #include <span>
 #include <string>
 
+#include <totograph/io/cache/checksum.hpp>
 #include <totograph/io/checkpoint/checkpoint_files.hpp>
 #include <totograph/io/csv/table.hpp>
 #include <totograph/io/random_access_file.hpp>
@@ -30,7 +31,6 @@
 #include "backtest/report_svg.hpp"
 #include "backtest/run_backtest.hpp"
 #include "common/below_range_note.hpp"
-#include "common/checksum.hpp"
 #include "common/exit_codes.hpp"
 #include "common/model_sizes.hpp"
 #include "common/output_files.hpp"
@@ -58,7 +58,7 @@ void on_interrupt(int signal_number) {
 
 /// What the results depend on, as one short name.
 std::string key_of(const Options& options, const std::string& input, const CheckpointModel& model, const Plan& plan) {
-    Checksum sum;
+    totograph::io::Checksum sum;
     const auto add = [&](const std::string& text) { sum.add(std::to_string(text.size())).add(":").add(text); };
     const auto add_file = [&](const std::filesystem::path& path) {
         const totograph::io::RandomAccessFile file(path);

@@ -21,10 +21,9 @@
 #include <utility>
 
 #include <totograph/core/error.hpp>
+#include <totograph/io/cache/checksum.hpp>
 #include <totograph/io/file_descriptor.hpp>
 #include <totograph/io/text.hpp>
-
-#include "../common/checksum.hpp"
 
 namespace examples {
 
@@ -138,8 +137,8 @@ private:
     /// The text of a line without its checksum; empty when that is wrong.
     static std::string_view checked(std::string_view line) {
         const std::size_t space = line.rfind(' ');
-        const bool right =
-            space != std::string_view::npos && line.substr(space + 1) == checksum_text(line.substr(0, space));
+        const bool right = space != std::string_view::npos &&
+                           line.substr(space + 1) == totograph::io::checksum_text(line.substr(0, space));
         return right ? line.substr(0, space) : std::string_view();
     }
 
@@ -202,7 +201,7 @@ private:
     }
 
     void write_line(const std::string& text) {
-        const std::string line = text + " " + checksum_text(text) + "\n";
+        const std::string line = text + " " + totograph::io::checksum_text(text) + "\n";
         std::string_view rest = line;
         while (!rest.empty()) {
             const ::ssize_t count = ::write(file_.get(), rest.data(), rest.size());

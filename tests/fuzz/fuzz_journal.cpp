@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include <totograph/core/error.hpp>
+#include <totograph/io/cache/checksum.hpp>
 
 #include "../../examples/backtest/journal.hpp"
 #include "require.hpp"
@@ -17,10 +18,11 @@ using fuzz::require;
 
 /// The text with a checksum at the end of each line, and a last line that is as it was.
 std::string with_checksums(std::string_view text) {
-    std::string sealed = "totograph-backtest-1 fuzz " + examples::checksum_text("totograph-backtest-1 fuzz") + "\n";
+    std::string sealed =
+        "totograph-backtest-1 fuzz " + totograph::io::checksum_text("totograph-backtest-1 fuzz") + "\n";
     for (std::size_t end = text.find('\n'); end != std::string_view::npos; end = text.find('\n')) {
         const std::string_view line = text.substr(0, end);
-        sealed.append(line) += " " + examples::checksum_text(line) + "\n";
+        sealed.append(line) += " " + totograph::io::checksum_text(line) + "\n";
         text.remove_prefix(end + 1);
     }
     return sealed.append(text);

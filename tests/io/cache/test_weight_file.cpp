@@ -22,6 +22,7 @@
 #include <vector>
 
 #include <totograph/io/cache/block_checksum.hpp>
+#include <totograph/io/cache/checksum.hpp>
 #include <totograph/io/cache/weight_file.hpp>
 #include <totograph/io/cache/weight_folder.hpp>
 #include <totograph/io/file_descriptor.hpp>
@@ -268,23 +269,23 @@ TEST_CASE("weight folder: the sets not used for longest make room, and nothing e
     const auto root = scratch.path() / "weights";
     const io::WeightFolderLimits limits{.most_bytes = 10000, .free_bytes = 0};
     const auto add = [&](const std::string& set, std::size_t bytes, int hours_ago) {
-        io::WeightFolder folder(root, io::weight_name(set), limits);
+        io::WeightFolder folder(root, io::checksum_text(set), limits);
         const std::string refused = folder.make_room(bytes);
         if (refused.empty()) {
-            const auto path = folder.file(io::weight_name("w" + std::to_string(bytes)));
+            const auto path = folder.file(io::checksum_text("w" + std::to_string(bytes)));
             std::ofstream(path, std::ios::binary) << std::string(bytes, 'x');
             std::filesystem::last_write_time(
                 folder.set(), std::filesystem::file_time_type::clock::now() - std::chrono::hours(hours_ago));
         }
         return refused;
     };
-    const auto exists = [&](const std::string& set) { return std::filesystem::exists(root / io::weight_name(set)); };
+    const auto exists = [&](const std::string& set) { return std::filesystem::exists(root / io::checksum_text(set)); };
     CHECK(add("old", 4000, 2).empty());
     CHECK(add("older", 2000, 3).empty());
     CHECK(add("new", 3000, 1).empty());
     const auto foreign = root / "0123456789abcdeg";
     std::filesystem::create_directories(foreign);
-    const auto precious = root / io::weight_name("older") / "thesis.txt";
+    const auto precious = root / io::checksum_text("older") / "thesis.txt";
     std::ofstream(precious) << "mine";
     std::filesystem::last_write_time(precious.parent_path(),
                                      std::filesystem::file_time_type::clock::now() - std::chrono::hours(3));
@@ -300,8 +301,8 @@ TEST_CASE("weight folder: the sets not used for longest make room, and nothing e
     CHECK(exists("new"));
     // What a link leads to is somebody else's.
     const auto elsewhere = scratch.path() / "elsewhere";
-    std::filesystem::rename(root / io::weight_name("old"), elsewhere);
-    std::filesystem::create_directory_symlink(elsewhere, root / io::weight_name("old"));
+    std::filesystem::rename(root / io::checksum_text("old"), elsewhere);
+    std::filesystem::create_directory_symlink(elsewhere, root / io::checksum_text("old"));
     CHECK(add("next", 7000, 0).empty());
     CHECK(exists("next"));
     CHECK_FALSE(exists("new"));
@@ -316,7 +317,7 @@ TEST_CASE("weight folder: use is remembered, and what a writer left that died is
     const auto hours_ago = [](int hours) {
         return std::filesystem::file_time_type::clock::now() - std::chrono::hours(hours);
     };
-    io::WeightFolder folder(root, io::weight_name("set"), {.most_bytes = 10000, .free_bytes = 0});
+    io::WeightFolder folder(root, io::checksum_text("set"), {.most_bytes = 10000, .free_bytes = 0});
     REQUIRE(folder.make_room(0).empty());
     const auto make = [&](const std::string& name, int age) {
         const auto path = std::filesystem::path(folder.set()) / name;
@@ -324,12 +325,12 @@ TEST_CASE("weight folder: use is remembered, and what a writer left that died is
         std::filesystem::last_write_time(path, hours_ago(age));
         return path;
     };
-    const std::string weight = io::weight_name("weight") + ".weight";
+    const std::string weight = io::checksum_text("weight") + ".weight";
     const auto dead = make(weight + ".tmp-1-1", 2);
     const auto living = make(weight + ".tmp-1-2", 0);
     const auto whole = make(weight, 2);
     std::filesystem::last_write_time(folder.set(), hours_ago(5));
-    io::WeightFolder again(root, io::weight_name("set"), {.most_bytes = 10000, .free_bytes = 0});
+    io::WeightFolder again(root, io::checksum_text("set"), {.most_bytes = 10000, .free_bytes = 0});
     again.mark_used();
     CHECK(std::filesystem::last_write_time(again.set()) > hours_ago(1));
     CHECK(again.make_room(9992).empty());
@@ -342,9 +343,9 @@ TEST_CASE("weight folder: use is remembered, and what a writer left that died is
 TEST_CASE("weight folder: what cannot be written is a reason") {
     const ScratchFolder scratch;
     const auto plain = scratch.file("plain", "content");
-    CHECK(has(io::WeightFolder(plain, io::weight_name("set"), {}).make_room(1), "cannot be made"));
-    CHECK(has(io::WeightFolder("/proc/weights", io::weight_name("set"), {}).make_room(1), "cannot be made"));
-    io::WeightFolder full(scratch.path(), io::weight_name("set"),
+    CHECK(has(io::WeightFolder(plain, io::checksum_text("set"), {}).make_room(1), "cannot be made"));
+    CHECK(has(io::WeightFolder("/proc/weights", io::checksum_text("set"), {}).make_room(1), "cannot be made"));
+    io::WeightFolder full(scratch.path(), io::checksum_text("set"),
                           {.most_bytes = 100, .free_bytes = ~std::uintmax_t{0} / 2});
     CHECK(has(full.make_room(1), "bytes left"));
     CHECK(content_of(plain) == "content");

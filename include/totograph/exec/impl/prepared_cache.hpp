@@ -20,6 +20,7 @@
 #include <totograph/exec/weights.hpp>
 #include <totograph/graph/explain/text.hpp>
 #include <totograph/io/cache/cache_folder.hpp>
+#include <totograph/io/cache/checksum.hpp>
 #include <totograph/io/cache/trusted_file.hpp>
 #include <totograph/io/cache/weight_file.hpp>
 #include <totograph/io/cache/weight_folder.hpp>
@@ -57,14 +58,14 @@ TOTOGRAPH_INLINE PreparedCache::PreparedCache(const io::CacheFolder& folder, con
     }
     identity_ = "totograph " + std::string(version) + "\ncompiler " + std::string(compiler) + "\nlayout " +
                 std::string(layout) + "\n" + source_identity;
-    folder_ = io::WeightFolder(root, io::weight_name(identity_), limits);
+    folder_ = io::WeightFolder(root, io::checksum_text(identity_), limits);
     report_.folder = folder_.set();
 }
 
 TOTOGRAPH_INLINE PreparedCache::Block PreparedCache::find(const std::string& expression, std::size_t bytes,
                                                           Team& team) {
     io::WeightFile found =
-        io::read_weight_file(folder_.file(io::weight_name(expression)), identity_ + expression, bytes, OnTeam{team});
+        io::read_weight_file(folder_.file(io::checksum_text(expression)), identity_ + expression, bytes, OnTeam{team});
     CacheCounter& counts = cache_counts().of("weights");
     if (found.owner) {
         ++report_.hits;
@@ -92,7 +93,7 @@ TOTOGRAPH_INLINE void PreparedCache::keep(const std::string& expression, std::sp
         return;
     }
     try {
-        io::write_weight_file(folder_.file(io::weight_name(expression)), identity, bytes, OnTeam{team});
+        io::write_weight_file(folder_.file(io::checksum_text(expression)), identity, bytes, OnTeam{team});
     } catch (const Error& error) {
         report_.not_written = error.what();
     }

@@ -4,7 +4,6 @@
 #include <totograph/exec/tuning_cache.hpp>
 
 #include <cstddef>
-#include <cstdint>
 #include <filesystem>
 #include <string>
 #include <string_view>
@@ -15,6 +14,7 @@
 #include <totograph/core/log.hpp>
 #include <totograph/io/cache/cache_file.hpp>
 #include <totograph/io/cache/cache_folder.hpp>
+#include <totograph/io/cache/checksum.hpp>
 #include <totograph/io/text.hpp>
 
 namespace totograph {
@@ -63,7 +63,6 @@ TOTOGRAPH_INLINE void TuningCache::save() {
 }
 
 TOTOGRAPH_INLINE std::string TuningCache::file_name(std::string_view name, std::string_view identity) {
-    constexpr std::string_view digits = "0123456789abcdef";
     constexpr std::size_t longest = 64;
     std::string result;
     for (const char character : name.substr(0, longest)) {
@@ -73,11 +72,7 @@ TOTOGRAPH_INLINE std::string TuningCache::file_name(std::string_view name, std::
         result += is_upper ? static_cast<char>(character - 'A' + 'a') : is_plain ? character : '-';
     }
     result += '-' + std::to_string(io::cache_format) + '-';
-    const std::uint64_t sum = io::checksum_of(identity);
-    for (unsigned shift = 64; shift > 0; shift -= 4) {
-        result += digits[sum >> (shift - 4) & 15U];
-    }
-    return result + ".cache";
+    return result + io::checksum_text(identity) + ".cache";
 }
 
 }  // namespace totograph

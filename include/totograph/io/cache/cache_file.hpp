@@ -11,6 +11,8 @@
 #include <string>
 #include <string_view>
 
+#include <totograph/io/cache/checksum.hpp>
+
 // A small file of records that saves time and nothing else: whatever is wrong with it, it counts as empty.
 //
 // All numbers are little-endian. 8 bytes of magic; u32 format; u32 size of the identity, and the identity; u32 number
@@ -33,15 +35,6 @@ struct CacheContent {
     bool exists = false;
     std::string ignored;  ///< Why the file counts as empty, as a sentence; empty when it was read, or there is none.
 };
-
-/// FNV-1a with 64 bits. Any one byte that differs changes it.
-constexpr std::uint64_t checksum_of(std::string_view bytes) noexcept {
-    std::uint64_t sum = 0xcbf29ce484222325U;
-    for (const char byte : bytes) {
-        sum = (sum ^ static_cast<unsigned char>(byte)) * 0x100000001b3U;
-    }
-    return sum;
-}
 
 namespace cache_detail {
 

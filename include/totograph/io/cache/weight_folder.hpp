@@ -9,13 +9,10 @@
 #include <utility>
 #include <vector>
 
-// Folders of weight files: ROOT/SET/FILE.weight. SET and FILE are sixteen hexadecimal digits, and nothing that has
-// another name is ever touched.
+// Folders of weight files: ROOT/SET/FILE.weight. SET and FILE are sixteen hexadecimal digits, such as `checksum_text`
+// makes of what identifies them, and nothing that has another name is ever touched.
 
 namespace totograph::io {
-
-/// A name for a set or a file: a hash of what identifies it.
-std::string weight_name(std::string_view text);
 
 /// How much disk weight files may take.
 struct WeightFolderLimits {

@@ -16,21 +16,10 @@
 #include <vector>
 
 #include <totograph/core/inline.hpp>
-#include <totograph/io/cache/cache_file.hpp>
 #include <totograph/io/cache/trusted_file.hpp>
 #include <totograph/io/text.hpp>
 
 namespace totograph::io {
-
-TOTOGRAPH_INLINE std::string weight_name(std::string_view text) {
-    constexpr std::string_view digits = "0123456789abcdef";
-    const std::uint64_t sum = checksum_of(text);
-    std::string name;
-    for (unsigned shift = 64; shift > 0; shift -= 4) {
-        name += digits[sum >> (shift - 4) & 15U];
-    }
-    return name;
-}
 
 TOTOGRAPH_INLINE WeightFolder::WeightFolder(std::string root, const std::string& set, WeightFolderLimits limits)
     : root_(std::move(root)), set_((std::filesystem::path(root_) / set).string()), limits_(limits) {}
