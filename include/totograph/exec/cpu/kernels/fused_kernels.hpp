@@ -223,7 +223,8 @@ constexpr KernelFunction reduction_function() {
                   epilogue_computes_floats(kernel) && kernel.dtype == DType::f32) {
         return &run_reduction<kernel.op, Prologue<K>, Epilogue<K>>;
     } else {
-        static_assert(check_interpretable < is_interpretable(kernel.prologue) && is_interpretable(kernel.chain) > ());
+        constexpr bool has_code = is_interpretable(kernel.prologue) && is_interpretable(kernel.chain);
+        static_assert(check_interpretable<has_code>());
         return &interpret_reduction;
     }
 }

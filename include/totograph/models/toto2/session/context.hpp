@@ -46,10 +46,10 @@ public:
           groups_(static_cast<std::size_t>(sizes.bucket.batch * sizes.bucket.variates)),
           stable_observed_(groups_.size()) {
         if (kept_ < 1 || kept_ >= most_patches()) {
-            throw Error(ErrorCode::invalid_argument,
-                        "A session cannot keep " + std::to_string(kept_) +
-                            " patches of its context (kept_patches): " + "it has room for " +
-                            std::to_string(most_patches()) + ", and must keep at least 1 and " + "fewer than that.");
+            throw Error(ErrorCode::invalid_argument, "A session cannot keep " + std::to_string(kept_) +
+                                                         " patches of its context (kept_patches): it has room for " +
+                                                         std::to_string(most_patches()) +
+                                                         ", and must keep at least 1 and fewer than that.");
         }
     }
 
