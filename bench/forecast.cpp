@@ -14,7 +14,6 @@
 #include <cmath>
 #include <cstdio>
 #include <fstream>
-#include <random>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -22,6 +21,8 @@
 #include <CLI/CLI.hpp>
 
 #include <totograph/totograph.hpp>
+
+#include "random_walks.hpp"
 
 namespace {
 
@@ -37,21 +38,6 @@ struct Arguments {
     int repeats = 5;
     std::string checkpoint;
 };
-
-/// Random walks: what the reference benchmark forecasts.
-std::vector<float> random_walks(const tg::Bucket& bucket) {
-    std::mt19937 generator(1);
-    std::normal_distribution<float> step;
-    std::vector<float> values;
-    for (Index row = 0; row < bucket.batch * bucket.variates; ++row) {
-        float value = 0;
-        for (Index i = 0; i < bucket.context; ++i) {
-            value += step(generator);
-            values.push_back(value);
-        }
-    }
-    return values;
-}
 
 /// Resident memory of this process, MiB.
 double resident_mib() {
@@ -78,7 +64,7 @@ void measure(const char* name, const Arguments& arguments) {
     using Forecaster = tg::Forecaster<Model, bucket, tg::ForecasterOptions{.weights = storage}>;
     Forecaster forecaster(weights, {.threads = arguments.threads});
     const double construction_ms = milliseconds_since(construction);
-    const auto values = random_walks(bucket);
+    const auto values = bench::random_walks(bucket);
     tg::Series series;
     series.batch = bucket.batch;
     series.variates = bucket.variates;

@@ -8,9 +8,7 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstdint>
 #include <cstdio>
-#include <random>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,6 +17,8 @@
 
 #include <totograph/models/kronos/candle_forecaster.hpp>
 #include <totograph/totograph.hpp>
+
+#include "candle_walk.hpp"
 
 namespace {
 
@@ -40,41 +40,6 @@ struct Arguments {
     }
 };
 
-/// Candles of every quarter of an hour that walk at random, and the times behind them.
-struct Walk {
-    std::vector<float> open, high, low, close, volume;
-    std::vector<std::int64_t> time, future;
-
-    Walk(unsigned number, Index context, Index horizon) {
-        std::mt19937 generator(number);
-        std::normal_distribution<float> step;
-        float price = 100;
-        for (Index i = 0; i < context + horizon; ++i) {
-            const std::int64_t at = 1704067200 + 900 * i;
-            if (i >= context) {
-                future.push_back(at);
-                continue;
-            }
-            time.push_back(at);
-            open.push_back(price);
-            price *= 1 + 0.004F * step(generator);
-            close.push_back(price);
-            high.push_back(std::max(open.back(), price) * 1.001F);
-            low.push_back(std::min(open.back(), price) * 0.999F);
-            volume.push_back(1000 + 100 * step(generator));
-        }
-    }
-    [[nodiscard]] tg::kronos::Candles candles() const {
-        return {.open = open,
-                .high = high,
-                .low = low,
-                .close = close,
-                .volume = volume,
-                .time = time,
-                .future_time = future};
-    }
-};
-
 template <class Model, tg::Bucket bucket, tg::DType storage>
 void measure(const char* name, const Arguments& arguments) {
     if (!arguments.wants(name, storage)) {
@@ -82,12 +47,12 @@ void measure(const char* name, const Arguments& arguments) {
     }
     using Forecaster = tg::kronos::CandleForecaster<Model, bucket, tg::ForecasterOptions{.weights = storage}>;
     Forecaster forecaster(tg::untrained<Model>(1), {.threads = arguments.threads});
-    std::vector<Walk> walks;
+    std::vector<bench::CandleWalk> walks;
     std::vector<tg::kronos::Candles> symbols;
     for (Index symbol = 0; symbol < bucket.batch; ++symbol) {
         walks.emplace_back(static_cast<unsigned>(symbol), bucket.context, bucket.horizon);
     }
-    for (const Walk& walk : walks) {
+    for (const bench::CandleWalk& walk : walks) {
         symbols.push_back(walk.candles());
     }
     std::vector<double> times;

@@ -11,30 +11,19 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
-#include <random>
 #include <span>
 #include <string_view>
 #include <vector>
 
 #include <totograph/totograph.hpp>
 
+#include "random_walks.hpp"
+
 namespace {
 
 namespace tg = totograph;
 using tg::Index;
 using Clock = std::chrono::steady_clock;
-
-std::vector<float> random_walk(Index steps) {
-    std::mt19937 generator(1);
-    std::normal_distribution<float> step;
-    std::vector<float> values;
-    float value = 0;
-    for (Index i = 0; i < steps; ++i) {
-        value += step(generator);
-        values.push_back(value);
-    }
-    return values;
-}
 
 template <class Action>
 double milliseconds(const Action& action) {
@@ -55,7 +44,7 @@ void measure(std::string_view name, int threads, int repeats) {
     tg::toto2::Session<Model, bucket> session(weights, {.threads = threads});
     tg::Forecaster<Model, bucket> forecaster(weights, {.threads = threads});
     // The last patches of the context are those that a session appends.
-    const std::vector<float> values = random_walk(bucket.context);
+    const std::vector<float> values = bench::random_walks(bucket);
     const auto first_steps = [&](Index steps) {
         return tg::Series{.steps = steps, .values = std::span(values).first(static_cast<std::size_t>(steps))};
     };

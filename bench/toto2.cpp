@@ -13,7 +13,6 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdio>
-#include <random>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -21,6 +20,8 @@
 #include <CLI/CLI.hpp>
 
 #include <totograph/totograph.hpp>
+
+#include "random_walks.hpp"
 
 namespace {
 
@@ -42,21 +43,6 @@ struct Arguments {
         return has(workloads, workload) && has(weights, tg::name(storage));
     }
 };
-
-/// Random walks: what the reference benchmark forecasts.
-std::vector<float> random_walks(const tg::Bucket& bucket) {
-    std::mt19937 generator(1);
-    std::normal_distribution<float> step;
-    std::vector<float> values;
-    for (Index row = 0; row < bucket.batch * bucket.variates; ++row) {
-        float value = 0;
-        for (Index i = 0; i < bucket.context; ++i) {
-            value += step(generator);
-            values.push_back(value);
-        }
-    }
-    return values;
-}
 
 /// One of the published models, its later steps in blocks of so many.
 template <class Published, Index block>
@@ -85,7 +71,7 @@ void measure(const char* name, const Arguments& arguments) {
     }
     using Forecaster = tg::Forecaster<Model, bucket, tg::ForecasterOptions{.weights = storage}>;
     Forecaster forecaster(tg::untrained<Published>(1), {.threads = arguments.threads});
-    const std::vector<float> values = random_walks(bucket);
+    const std::vector<float> values = bench::random_walks(bucket);
     const tg::Series series{
         .batch = bucket.batch, .variates = bucket.variates, .steps = bucket.context, .values = values};
     std::vector<double> times;

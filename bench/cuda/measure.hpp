@@ -8,7 +8,6 @@
 #include <cstdlib>
 #include <functional>
 #include <optional>
-#include <random>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -19,6 +18,7 @@
 #include <totograph/cuda.hpp>
 #include <totograph/exec/cuda/runtime/replay_timer.hpp>
 
+#include "../random_walks.hpp"
 #include "launch_costs.hpp"
 
 namespace bench {
@@ -43,21 +43,6 @@ struct Arguments {
         return list.empty() || std::find(list.begin(), list.end(), item) != list.end();
     }
 };
-
-/// Random walks: what the reference benchmark forecasts.
-inline std::vector<float> random_walks(const tg::Bucket& bucket) {
-    std::mt19937 generator(1);
-    std::normal_distribution<float> step;
-    std::vector<float> values;
-    for (Index row = 0; row < bucket.batch * bucket.variates; ++row) {
-        float value = 0;
-        for (Index i = 0; i < bucket.context; ++i) {
-            value += step(generator);
-            values.push_back(value);
-        }
-    }
-    return values;
-}
 
 inline double milliseconds_since(Clock::time_point start) {
     return std::chrono::duration<double, std::milli>(Clock::now() - start).count();

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <cstdint>
 #include <cstdio>
 #include <string>
 #include <string_view>
@@ -11,6 +10,7 @@
 
 #include <totograph/models/kronos/candle_forecaster.hpp>
 
+#include "../../candle_walk.hpp"
 #include "../measure.hpp"
 
 // Whole forecasts of Kronos: candles in, paths out.
@@ -31,41 +31,6 @@ struct Arguments {
     }
 };
 
-/// Candles of every quarter of an hour that walk at random, and the times behind them.
-struct Walk {
-    std::vector<float> open, high, low, close, volume;
-    std::vector<std::int64_t> time, future;
-
-    Walk(unsigned number, Index context, Index horizon) {
-        std::mt19937 generator(number);
-        std::normal_distribution<float> step;
-        float price = 100;
-        for (Index i = 0; i < context + horizon; ++i) {
-            const std::int64_t at = 1704067200 + 900 * i;
-            if (i >= context) {
-                future.push_back(at);
-                continue;
-            }
-            time.push_back(at);
-            open.push_back(price);
-            price *= 1 + 0.004F * step(generator);
-            close.push_back(price);
-            high.push_back(std::max(open.back(), price) * 1.001F);
-            low.push_back(std::min(open.back(), price) * 0.999F);
-            volume.push_back(1000 + 100 * step(generator));
-        }
-    }
-    [[nodiscard]] tg::kronos::Candles candles() const {
-        return {.open = open,
-                .high = high,
-                .low = low,
-                .close = close,
-                .volume = volume,
-                .time = time,
-                .future_time = future};
-    }
-};
-
 /// Times whole calls in one precision, as a caller sees them, and prints a line.
 template <class Model, tg::Bucket bucket, Precision precision>
 void measure_precision(const char* name, const Arguments& arguments) {
@@ -76,12 +41,12 @@ void measure_precision(const char* name, const Arguments& arguments) {
     const auto construction = Clock::now();
     Forecaster forecaster(tg::untrained<Model>());
     const double construction_ms = milliseconds_since(construction);
-    std::vector<Walk> walks;
+    std::vector<CandleWalk> walks;
     std::vector<tg::kronos::Candles> symbols;
     for (Index symbol = 0; symbol < bucket.batch; ++symbol) {
         walks.emplace_back(static_cast<unsigned>(symbol), bucket.context, bucket.horizon);
     }
-    for (const Walk& walk : walks) {
+    for (const CandleWalk& walk : walks) {
         symbols.push_back(walk.candles());
     }
     const Spread whole = spread_of(arguments.repeats, [&] { forecaster.forecast(symbols); });
