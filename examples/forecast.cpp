@@ -117,14 +117,38 @@ void add_forecast(Results& results, const SeriesInput& input, const ForecastResu
     }
 }
 
-int run(const Options& given, Stage& stage) {
-    Options options = given;
+void add_explanation(Results& results, const SeriesInput& input, const CheckpointModel& model,
+                     const std::filesystem::path& checkpoint, const Options& options, Stage& stage) {
+    stage = Stage::forecast;
+    const CompiledModel& compiled = compiled_in(model, "--explain");
+    const ProgramDescription program = describe_program(input, options, compiled, model.most);
+    const std::string page =
+        options.explain_html.empty() ? "" : program_page(input, options, compiled, model.most, checkpoint);
     stage = Stage::output;
+    if (options.explain) {
+        results.printed += program.table;
+    }
+    if (!options.explain_html.empty()) {
+        results.files.add(options.explain_html, page);
+    }
+    if (!options.dot.empty()) {
+        results.files.add(options.dot, program.dot);
+    }
+}
+
+/// Before long work, for nobody likes to lose it.
+void check_outputs(const Options& options) {
     for (const std::filesystem::path& path : {options.output, options.svg, options.dot, options.explain_html}) {
         if (!path.empty() && path != "-") {
             OutputFiles::check(path);
         }
     }
+}
+
+int run(const Options& given, Stage& stage) {
+    Options options = given;
+    stage = Stage::output;
+    check_outputs(options);
     stage = Stage::checkpoint;
     const std::filesystem::path checkpoint = checkpoint_or_demo(options.checkpoint);
     CheckpointModel known = model_of(checkpoint, options.package, options.backend);
@@ -156,19 +180,7 @@ int run(const Options& given, Stage& stage) {
             score_last(read_input_text(options.score_last), options.score_last.string(), table, options.targets);
     }
     if (options.explains()) {
-        stage = Stage::forecast;
-        const CompiledModel& compiled = compiled_in(model, "--explain");
-        const ProgramDescription program = describe_program(input, options, compiled, most);
-        if (!options.explain_html.empty()) {
-            results.files.add(options.explain_html, program_page(input, options, compiled, most, checkpoint));
-        }
-        stage = Stage::output;
-        if (options.explain) {
-            results.printed += program.table;
-        }
-        if (!options.dot.empty()) {
-            results.files.add(options.dot, program.dot);
-        }
+        add_explanation(results, input, model, checkpoint, options, stage);
     }
     if (options.wants_forecast()) {
         Progress progress(std::cerr, !options.quiet && isatty(STDERR_FILENO) == 1);

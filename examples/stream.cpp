@@ -218,7 +218,7 @@ private:
                                    : "'" + printable(shortened(observation.timestamp, 40)) + "' is no timestamp");
         } else if (tick.is_late) {
             ++counts_.late;
-            const std::string& stamp = printable(shortened(observation.timestamp, 40));
+            const std::string stamp = printable(shortened(observation.timestamp, 40));
             if (tick.is_repeated) {
                 tell_once(counts_.repeated, number_, "has the time of the line before, " + stamp + ", and is left out");
             } else {

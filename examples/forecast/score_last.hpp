@@ -186,6 +186,7 @@ inline std::string score_last(std::string_view text, const std::string& name, co
     constexpr std::size_t all = std::numeric_limits<std::size_t>::max();
     totograph::serve::OnlineAccuracy accuracy({.groups = all, .waiting = all, .window = all});
     std::map<std::string, std::size_t> steps;
+    std::map<std::size_t, double> centres;  // of columns, each found once: files are long
     while (records.next(record)) {
         if (record.size() == 1 && record[0].text.empty()) {
             continue;
@@ -201,7 +202,10 @@ inline std::string score_last(std::string_view text, const std::string& name, co
             detail::check_unit(name, columns.unit(record), table, *column);
         }
         // Floats have no digits for a step of 1 at a level of 1e9.
-        const double level = column ? level_of(table.columns[*column]) : 0;
+        if (column && !centres.contains(*column)) {
+            centres.emplace(*column, level_of(table.columns[*column]));
+        }
+        const double level = column ? centres.at(*column) : 0;
         const auto above_level = [&](std::size_t field) {
             return static_cast<float>(detail::decimal_or_nan(record[field].text) - level);
         };

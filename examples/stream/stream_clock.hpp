@@ -2,7 +2,6 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -276,7 +275,7 @@ private:
         if (count < least) {
             return 0;
         }
-        std::array<double, 32> sorted = counts_.gaps;
+        auto sorted = counts_.gaps;
         const auto middle = sorted.begin() + static_cast<std::ptrdiff_t>(count / 2);
         std::nth_element(sorted.begin(), middle, sorted.begin() + static_cast<std::ptrdiff_t>(count));
         return *middle;
