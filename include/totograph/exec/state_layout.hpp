@@ -11,6 +11,7 @@
 #include <totograph/core/dtype.hpp>
 #include <totograph/core/shape.hpp>
 #include <totograph/graph/graph.hpp>
+#include <totograph/graph/kernel.hpp>
 #include <totograph/graph/loop.hpp>
 #include <totograph/graph/loops.hpp>
 #include <totograph/graph/op.hpp>
@@ -179,6 +180,21 @@ public:
     static constexpr std::size_t place_of(int state, LoopTurn turn) {
         return places<Program>[static_cast<std::size_t>(Program::loops.at(&Loop::states, state, turn))];
     }
+
+    /// For each state, whether a step of one of the programs writes it.
+    static constexpr auto written = [] {
+        std::array<bool, count == 0 ? 1 : count> result{};
+        const auto mark = [&]<class Program>(std::type_identity<Program>) {
+            Program::loops.for_each_step(Program::steps.size(), [&](int step, LoopTurn turn) {
+                const Reference& output = Program::steps[static_cast<std::size_t>(step)].output;
+                if (output.space == Space::state) {
+                    result[place_of<Program>(output.index, turn)] = true;
+                }
+            });
+        };
+        (mark(std::type_identity<Programs>()), ...);
+        return result;
+    }();
 
     /// Bytes for intermediates of whichever program runs.
     static constexpr std::size_t arena_bytes = std::max({Programs::arena_bytes...});

@@ -33,17 +33,6 @@ struct Bf16States {
 private:
     using Flags = std::array<bool, size>;
 
-    /// Marks what a program writes.
-    template <class Program>
-    static constexpr void mark_written(Flags& written) {
-        Program::loops.for_each_step(Program::steps.size(), [&](int step, LoopTurn turn) {
-            const Reference& output = Program::steps[static_cast<std::size_t>(step)].output;
-            if (output.space == Space::state) {
-                written[Layout::template place_of<Program>(output.index, turn)] = true;
-            }
-        });
-    }
-
     /// Marks what a program's attentions read as keys and values, and what it uses in another way than those that may
     /// be rounded.
     template <class Program>
@@ -85,12 +74,10 @@ private:
         if (!rounds) {
             return result;
         }
-        Flags written{};
-        (mark_written<Programs>(written), ...);
         Flags wanted{};
         Flags refused{};
         for (std::size_t i = 0; i < Layout::count; ++i) {
-            refused[i] = !written[i] || Layout::entries[i].slot.dtype != DType::f32;
+            refused[i] = !Layout::written[i] || Layout::entries[i].slot.dtype != DType::f32;
         }
         Flags before{};
         do {  // what one step refuses, an earlier one may share

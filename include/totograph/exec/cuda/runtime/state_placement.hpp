@@ -33,16 +33,6 @@ private:
         bool writes_bounds = false;
     };
 
-    template <class Program>
-    static constexpr void mark_written(Flags& written) {
-        Program::loops.for_each_step(Program::steps.size(), [&](int step, LoopTurn turn) {
-            const Reference& output = Program::steps[static_cast<std::size_t>(step)].output;
-            if (output.space == Space::state) {
-                written[Layout::template place_of<Program>(output.index, turn)] = true;
-            }
-        });
-    }
-
     /// Marks what the first program reads before it writes it.
     static constexpr void mark_read(Flags& read) {
         Flags written{};
@@ -67,9 +57,7 @@ private:
     }
 
     static constexpr Table table = [] {
-        Flags written{};
-        mark_written<First>(written);
-        (mark_written<Programs>(written), ...);
+        constexpr const Flags& written = Layout::written;
         Flags read{};
         mark_read(read);
         Table result{};
