@@ -301,6 +301,44 @@ struct IntoCache {
     }
 };
 
+/// The reciprocal of the root mean square of each row.
+constexpr Tensor norm_factors(Tensor x) {
+    return rsqrt(mean(x * x) + 1e-5);
+}
+
+/// What looks like a norm and the GEMM behind it, or like GEMMs of one input, and is not: rows that take the number of
+/// another row, a norm of repeated rows, one that another step reads in part, and one input of which a GEMM reads the
+/// first columns.
+struct NormsOfOthers {
+    static constexpr void record(Recorder& r) {
+        Outputs out(r);
+        const Tensor x = r.state("x", {12, 64});
+        const Tensor repeated = expand(reshape(slice(x, 0, 0, 3), {3, 1, 64}), {3, 4, 64});
+        out(layer(x, 48) * reshape(norm_factors(repeated), {12, 1}));
+        const Tensor y = r.state("y", {3, 4, 64});
+        out(layer(y, 48) * slice(norm_factors(y), 1, 0, 1));
+        const Tensor z = r.state("z", {12, 64});
+        const Tensor factors = norm_factors(z);
+        out(layer(z, 48) * factors);
+        out(slice(factors, 0, 3, 2));
+        const Tensor u = r.state("u", {12, 64});
+        out(tanh(layer(slice(u, 1, 0, 32), 48)));
+        out(tanh(layer(u, 48)));
+    }
+};
+
+/// A GEMM that adds to a stream, and one of the sums, of which each four rows take the number of the first of them.
+template <Index fours, Index k>
+struct SumsByFirst {
+    static constexpr void record(Recorder& r) {
+        Outputs out(r);
+        const Shape rows{fours, 4, k};
+        const Tensor sum = r.state("stream", rows) + layer(tanh(layer(r.state("x", rows), k)), k);
+        out(layer(sum, k) * slice(norm_factors(sum), 1, 0, 1));
+        out(sum);
+    }
+};
+
 /// Draws from mixtures whose parameters are made by GEMMs of one input: from one that all samples share, or one for
 /// each; or of a norm of it.
 template <Index mixtures, Index components, bool has_norm = false>

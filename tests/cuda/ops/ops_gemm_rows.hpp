@@ -31,7 +31,8 @@ using FewRows =
                Row<"residual, then norm and linear, 8 rows", ResidualAndNorm<8, 64, 96, 64>>,
                Row<"part of a residual, then norm and linear, 13 rows", ResidualAndNorm<13, 64, 96, 64, 832, true>>,
                Row<"residual, then linear, 16 rows", ResidualAndRounding<16, 64, 96, 64>>,
-               Row<"elementwise of sums, then linear, 3 rows", PointwiseOfSums<3, 64, 48>>>;
+               Row<"elementwise of sums, then linear, 3 rows", PointwiseOfSums<3, 64, 48>>,
+               Row<"norms of other rows, 12 rows", NormsOfOthers>>;
 
 /// Skinny GEMMs of 17 to 64 rows, in tiles; in bf16 some of more than 48 are computed by small tiles.
 using TiledRows = std::tuple<
@@ -102,7 +103,8 @@ using Sm90SmallRows =
                Row<"GEMMs of two widths, 300 rows", WideAndNarrow<300, 1088, 576>>,
                Row<"two residuals, 200 rows", TwoResiduals<200, 1024>>,
                Row<"residual and norm, 424 columns, 130 rows", ResidualAndNorm<130, 256, 1024, 512, 800, true, 424>>,
-               Row<"residual and rounding, 161 rows", ResidualAndRounding<161, 256, 512, 512>>>;
+               Row<"residual and rounding, 161 rows", ResidualAndRounding<161, 256, 512, 512>>,
+               Row<"sums by the first of four, 256 rows", SumsByFirst<64, 512>>>;
 
 /// Of more rows, whose tiles run in one wave, or in two or three.
 using Sm90WaveRows = std::tuple<

@@ -64,6 +64,9 @@ static_assert(tail_of<TwoResiduals<200, 1024>, 3>() == tg::cuda::TailFusion::nor
 // Two GEMMs read the norm, and the last tile of the columns it is of is not whole.
 static_assert(tail_of<ResidualAndNorm<130, 256, 1024, 512, 800, true, 424>, 1>() == tg::cuda::TailFusion::norm);
 static_assert(tail_of<ResidualAndRounding<161, 256, 512, 512>, 1>() == tg::cuda::TailFusion::bf16);
+// Tiles of other rows may be done before the row whose number a row takes.
+static_assert(rows_of_block<SumsByFirst<64, 512>, 1>() > 0 && rows_of_block<SumsByFirst<64, 512>, 2>() > 0 &&
+              LaunchOf<SumsByFirst<64, 512>, 1>::launch.gemm.tail == tg::cuda::TailFusion::none);
 
 /// Whether a launch in tf32 leaves sums of squares to the next one, and which kernels both are.
 template <class Model, std::size_t launch>
