@@ -155,43 +155,56 @@ private:
     int iteration_ = -1;
 };
 
-/// linear(x, weight) with the rewrites that `passes` asks for; ids are of the rewriter's new graph.
-constexpr int emit_linear(Rewriter& rewriter, Passes passes, int x, int weight, const Shape& shape) {
-    Array<int, 4> row_scales{};
+/// What a linear reads while factors of its input are moved away from it.
+struct LinearOperands {
+    int x;
+    int weight;
+    Array<int, 4> row_scales{};  ///< Factors, one a row, by which the result is multiplied instead.
     std::size_t row_scale_count = 0;
-    bool changed = true;
-    while (changed) {
-        changed = false;
-        const Node input = rewriter.result[x];
-        if (input.op != Op::multiply) {
+};
+
+/// Moves a factor of the input into the weight, or behind the linear; false when the input has none to move.
+constexpr bool move_factor(Rewriter& rewriter, Passes passes, LinearOperands& operands) {
+    const int x = operands.x;
+    const Node input = rewriter.result[x];
+    if (input.op != Op::multiply) {
+        return false;
+    }
+    for (std::size_t side = 0; side < 2; ++side) {
+        const int factor = input.inputs[side];
+        const int rest = input.inputs[1 - side];
+        const Shape factor_shape = rewriter.result[factor].shape;
+        if (!(rewriter.result[rest].shape == input.shape) || factor_shape.rank == 0 ||
+            !rewriter.can_read_now(rest, x) || !rewriter.can_read_now(factor, x)) {
             continue;
         }
-        for (std::size_t side = 0; side < 2 && !changed; ++side) {
-            const int factor = input.inputs[side];
-            const int rest = input.inputs[1 - side];
-            const Shape factor_shape = rewriter.result[factor].shape;
-            if (!(rewriter.result[rest].shape == input.shape) || factor_shape.rank == 0 ||
-                !rewriter.can_read_now(rest, x) || !rewriter.can_read_now(factor, x)) {
-                continue;
-            }
-            if (passes.fold_scales && rewriter.is_weight_expression(factor) && factor_shape.rows() == 1 &&
-                factor_shape[-1] == input.shape[-1]) {
-                const Shape weight_shape = rewriter.result[weight].shape;
-                const int row = rewriter.emit_node(Op::reshape, DType::f32, Shape{factor_shape[-1]}, {factor});
-                weight = rewriter.emit_node(Op::multiply, DType::f32, weight_shape, {weight, row});
-                x = rest;
-                changed = true;
-            } else if (passes.defer_row_scales && factor_shape.rank == input.shape.rank && factor_shape[-1] == 1 &&
-                       input.shape[-1] != 1 && row_scale_count < row_scales.size()) {
-                row_scales[row_scale_count++] = factor;
-                x = rest;
-                changed = true;
-            }
+        if (passes.fold_scales && rewriter.is_weight_expression(factor) && factor_shape.rows() == 1 &&
+            factor_shape[-1] == input.shape[-1]) {
+            const Shape weight_shape = rewriter.result[operands.weight].shape;
+            const int row = rewriter.emit_node(Op::reshape, DType::f32, Shape{factor_shape[-1]}, {factor});
+            operands.weight = rewriter.emit_node(Op::multiply, DType::f32, weight_shape, {operands.weight, row});
+            operands.x = rest;
+            return true;
+        }
+        if (passes.defer_row_scales && factor_shape.rank == input.shape.rank && factor_shape[-1] == 1 &&
+            input.shape[-1] != 1 && operands.row_scale_count < operands.row_scales.size()) {
+            operands.row_scales[operands.row_scale_count++] = factor;
+            operands.x = rest;
+            return true;
         }
     }
-    int result = rewriter.emit_node(Op::linear, DType::f32, shape, {x, weight});
-    while (row_scale_count > 0) {
-        result = rewriter.emit_node(Op::multiply, DType::f32, shape, {result, row_scales[--row_scale_count]});
+    return false;
+}
+
+/// linear(x, weight) with the rewrites that `passes` asks for; ids are of the rewriter's new graph.
+constexpr int emit_linear(Rewriter& rewriter, Passes passes, int x, int weight, const Shape& shape) {
+    LinearOperands operands{.x = x, .weight = weight};
+    while (move_factor(rewriter, passes, operands)) {
+    }
+    int result = rewriter.emit_node(Op::linear, DType::f32, shape, {operands.x, operands.weight});
+    while (operands.row_scale_count > 0) {
+        const int factor = operands.row_scales[--operands.row_scale_count];
+        result = rewriter.emit_node(Op::multiply, DType::f32, shape, {result, factor});
     }
     return result;
 }
