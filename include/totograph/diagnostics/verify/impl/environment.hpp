@@ -70,7 +70,7 @@ TOTOGRAPH_INLINE Check check_variable(const std::string& variable, const std::st
                  "No part of totograph reads this variable; it may be misspelled. There are TOTOGRAPH_MODE, "
                  "TOTOGRAPH_DISABLE, TOTOGRAPH_BACKEND, TOTOGRAPH_PRECISION, TOTOGRAPH_LOGS, TOTOGRAPH_CACHE_DIR, "
                  "TOTOGRAPH_NVTX, for packages TOTOGRAPH_PACKAGE_PATH, and, for the bundled programs, "
-                 "TOTOGRAPH_DEMO_MODEL and TOTOGRAPH_PROCESSOR_LEVEL.");
+                 "TOTOGRAPH_DEMO_MODEL, TOTOGRAPH_PROCESSOR_LEVEL and TOTOGRAPH_SKIP_INSTALL.");
         }
     }
     return check;
