@@ -42,7 +42,8 @@ public:
     static constexpr Shape value_shape{size.batch, size.samples, size.variates, size.capacity,
                                        size.value_width > 0 ? size.value_width : size.width};
     /// What keys and values of one layer take in f32.
-    static constexpr Index bytes_per_layer = 4 * (key_shape.size() + value_shape.size());
+    static constexpr Index bytes_per_layer =
+        static_cast<Index>(sizeof(float)) * (key_shape.size() + value_shape.size());
 
     /// @param bounds  of keys and values (`Recorder::state`)
     constexpr KvCache(Recorder& recorder, const KvCacheNames& names, const AxisBounds& bounds = {})

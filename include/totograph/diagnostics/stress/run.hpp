@@ -2,9 +2,10 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <chrono>
 #include <cstddef>
-#include <cstring>
+#include <cstdint>
 #include <exception>
 #include <map>
 #include <optional>
@@ -50,7 +51,9 @@ inline bool can_serve(const ForecastService& service, const Bucket& sizes, std::
 inline bool has_same_bits(const Forecast& a, const Forecast& b) {
     const std::vector<float> one = compared_values(a, Compared::values);
     const std::vector<float> other = compared_values(b, Compared::values);
-    return one.size() == other.size() && std::memcmp(one.data(), other.data(), one.size() * sizeof(float)) == 0;
+    return std::equal(one.begin(), one.end(), other.begin(), other.end(), [](float x, float y) {
+        return std::bit_cast<std::uint32_t>(x) == std::bit_cast<std::uint32_t>(y);
+    });
 }
 
 /// One stress run, step by step.

@@ -207,8 +207,9 @@ private:
     private:
         static constexpr Range series = range_of(states::series);
         static constexpr Range marks{HeldSeries<Executor>::begin, HeldSeries<Executor>::end};
-        /// A call takes as long as the way of some 64 KiB.
-        static constexpr std::size_t part_bytes = 196608;
+        /// A call takes as long as the way of some 64 KiB; while a part of three times that is on it, the next call is
+        /// made.
+        static constexpr std::size_t part_bytes = std::size_t{192} * 1024;
         static constexpr std::size_t all_bytes = input_bytes;
 
         void copy_rows(const Range& state) const {
