@@ -20,12 +20,14 @@ namespace examples {
 /// The fields of a line.
 using LineRecord = std::vector<totograph::io::CsvField>;
 
-/// The fields of a line. Throws `Error` when its quotes do not match, or when it holds a NUL byte.
+/// The fields of a line, its numbers and times in digits of ASCII. Throws `Error` when its quotes do not match, or when
+/// it holds a NUL byte.
 inline LineRecord split_line(std::string_view line, char separator) {
     LineRecord record;
     if (!totograph::io::CsvRecords(line, "standard input", separator).next(record)) {
         record.emplace_back();  // an empty line is one empty field
     }
+    totograph::io::use_ascii_digits(record);
     return record;
 }
 
@@ -55,15 +57,7 @@ struct LineFormat {
     [[nodiscard]] char used_separator() const { return csv.separator.value_or(separator.value_or(',')); }
 
     /// The fields of a line. Throws `Error` when its quotes do not match, or when it holds a NUL byte.
-    [[nodiscard]] LineRecord split(std::string_view line) const {
-        LineRecord record = split_line(line, used_separator());
-        for (totograph::io::CsvField& field : record) {
-            if (totograph::io::may_have_other_digits(field.text)) {
-                field.text = totograph::io::with_ascii_digits(field.text);
-            }
-        }
-        return record;
-    }
+    [[nodiscard]] LineRecord split(std::string_view line) const { return split_line(line, used_separator()); }
 
     [[nodiscard]] totograph::io::CellKind kind_of(std::string_view field) const {
         return totograph::io::kind_of_cell(field, gaps);

@@ -119,13 +119,14 @@ inline totograph::io::DateDecision date_order(const LineTable& table, const toto
 inline std::string without_mark(const std::string& line) {
     using namespace totograph::io;
     refuse_packed(line, "standard input");
-    refuse_markup(line, "standard input");
     const EncodingMark mark = encoding_of(line);
     if (mark.encoding != TextEncoding::utf8) {
         throw totograph::Error(totograph::ErrorCode::invalid_file,
                                "Standard input is UTF-16; convert it first (iconv -f utf-16 -t utf-8).");
     }
-    return line.substr(mark.length);
+    std::string text = line.substr(mark.length);
+    refuse_markup(text, "standard input");
+    return text;
 }
 
 }  // namespace detail

@@ -1217,6 +1217,7 @@ TEST_CASE("headers of every kind") {
     };
     CHECK(has(refused(std::string("a\0,\0b\0", 7)), "iconv"));
     CHECK(has(refused("\x1f\x8b"), "gunzip"));
+    CHECK(has(refused("\xef\xbb\xbf{\"a\": 1}"), "holds JSON"));
 }
 
 TEST_CASE("numbers of a column tell what its commas and points are") {
@@ -1283,6 +1284,20 @@ TEST_CASE("fields are read as those of files") {
     asked.read_head({"time;host;load"});
     CHECK(!problem_with(asked, "2026-01-01;web;1").empty());
     CHECK(!problem_with(asked, "2026-01-01;web;1").empty());
+}
+
+TEST_CASE("digits of other scripts are those of numbers from the first line on") {
+    const Options options;
+    ObservationReader reader(options);
+    std::string problem;
+    CHECK(reader.read_head({"الوقت,القيمة", "٢٠٢٤-٠١-٠١,٥", "٢٠٢٤-٠١-٠٢,٦"}) == 1);
+    CHECK(reader.names() == std::vector<std::string>{"القيمة"});
+    const std::optional<Observation> line = reader.read("٢٠٢٤-٠١-٠٣,٧٫٥", problem);
+    REQUIRE(line);
+    CHECK(line->timestamp == "2024-01-03");
+    CHECK(line->values == std::vector<double>{7.5});
+    ObservationReader bare(options);
+    CHECK(bare.read_head({"٢٠٢٤-٠١-٠١,٥", "٢٠٢٤-٠١-٠٢,٦"}) == 0);
 }
 
 TEST_CASE("the clock reads what files have, and goes no further than 64 bits") {

@@ -134,6 +134,15 @@ TEST_CASE("csv variants: digits of other scripts, marks of direction") {
     // Names of columns and labels that begin with letters stay as they are.
     CHECK(parse("t,値１\n1,2\n2,3\n").names == Names{"値１"});
     CHECK(io::with_ascii_digits("駅１") == "駅１");
+    for (const char* label : {"１号店", "２階", "３Ｆ", "٢٠٢٤-A-1", "１２３－４５６７"}) {
+        CHECK(io::with_ascii_digits(label) == label);
+    }
+    CHECK(io::with_ascii_digits("１４：３０") == "14:30");
+    CHECK(io::with_ascii_digits("٥ kg") == "5 kg");
+    CHECK(notes(parse("店,値\n１号店,1\n２号店,3\n１号店,2\n"), "'店' holds text and is left out"));
+    const auto bare = parse("٢٠٢٤-٠١-٠١,٥\n٢٠٢٤-٠١-٠٢,٦\n");
+    CHECK(bare.rows() == 2);
+    CHECK(holds(bare, 0, {5, 6}));
     CHECK(io::with_ascii_digits("\xD9") == "\xD9");
     CHECK(io::with_ascii_digits("€5") == "€5");
 }

@@ -68,11 +68,7 @@ public:
                 first_short = short_rows++ == 0 ? line : first_short;
             }
             fit(record);
-            for (CsvField& field : record) {
-                if (may_have_other_digits(field.text)) {
-                    field.text = with_ascii_digits(field.text);
-                }
-            }
+            use_ascii_digits(record);
             use(record);
         }
         tell_short(short_rows, first_short, torn);

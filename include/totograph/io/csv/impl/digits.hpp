@@ -7,11 +7,15 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
-#include <utility>
 
 #include <totograph/core/inline.hpp>
+#include <totograph/io/csv/gap_words.hpp>
+#include <totograph/io/csv/layout.hpp>
+#include <totograph/io/csv/number_cell.hpp>
+#include <totograph/io/csv/profile.hpp>
 #include <totograph/io/text.hpp>
 
 namespace totograph::io {
@@ -47,12 +51,29 @@ TOTOGRAPH_INLINE bool is_mark_of_direction(std::uint32_t point) {
            (point >= 0x2066 && point <= 0x2069);
 }
 
+constexpr bool is_full_width(std::uint32_t point) {
+    return point >= 0xFF01 && point <= 0xFF5E;
+}
+
+/// Whether a field is a number, a time or a time of day.
+TOTOGRAPH_INLINE bool is_number_or_time(std::string_view field, bool may_have_unit) {
+    static const GapWords gaps;
+    const std::string_view cell = without_blanks(field);
+    const CellKind kind = kind_of_cell(cell, gaps);
+    if (kind == CellKind::number && !may_have_unit) {
+        const std::optional<NumberParts> parts = split_number(cell);
+        return !parts || parts->unit.empty() || parts->unit == "%";
+    }
+    return kind == CellKind::number || kind == CellKind::time || is_time_of_day(cell);
+}
+
 }  // namespace detail
 
 TOTOGRAPH_INLINE std::string with_ascii_digits(std::string_view field) {
     std::string plain;
     bool has_begun = false;  // with a digit
     bool has_changed = false;
+    bool has_full_width = false;
     for (std::string_view rest = field; !rest.empty();) {
         std::uint32_t point = 0;
         const std::size_t length = decode_utf8(rest, point);
@@ -68,6 +89,7 @@ TOTOGRAPH_INLINE std::string with_ascii_digits(std::string_view field) {
             return std::string(field);
         }
         has_begun = has_begun || is_digit;
+        has_full_width = has_full_width || (digit != '\0' && detail::is_full_width(point));
         has_changed = has_changed || digit != '\0' || is_hidden;
         if (digit != '\0' || mark != '\0') {
             plain += digit != '\0' ? digit : mark;
@@ -76,7 +98,7 @@ TOTOGRAPH_INLINE std::string with_ascii_digits(std::string_view field) {
         }
         rest.remove_prefix(length);
     }
-    return has_changed ? plain : std::string(field);
+    return has_changed && detail::is_number_or_time(plain, !has_full_width) ? plain : std::string(field);
 }
 
 }  // namespace totograph::io

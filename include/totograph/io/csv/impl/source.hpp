@@ -52,8 +52,11 @@ TOTOGRAPH_INLINE void CsvSource::read_header(std::optional<bool> has_header, con
     while (records.next(second) && second.size() == 1 && second[0].text.empty()) {
         second_at = layout_.begin + records.position();
     }
+    Record plain = first;
+    use_ascii_digits(plain);
+    use_ascii_digits(second);
     std::vector<std::string> given;
-    if (has_header.value_or(is_header(first, second, gaps))) {
+    if (has_header.value_or(is_header(plain, second, gaps))) {
         for (const CsvField& field : first) {
             given.push_back(field.text);
         }
