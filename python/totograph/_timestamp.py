@@ -70,7 +70,7 @@ def _date_of(found: re.Match[str]) -> tuple[int, int, int]:
     if len(found["year_of_mail"]) == 2:
         year += 2000 if year < 69 else 1900
     # Month 0 of another word is one that `datetime` refuses.
-    return year, MONTHS.get(found["month_of_mail"].lower(), 0), int(found["day_of_mail"])
+    return year, MONTHS.get(found["month_of_mail"].replace("İ", "i").lower(), 0), int(found["day_of_mail"])
 
 
 def _zone_of(found: re.Match[str]) -> timezone | None:

@@ -8,6 +8,17 @@
 using namespace totograph::io;
 using column_of_cells::profile_of;
 
+TEST_CASE("profile: names of clocks in other languages and letters") {
+    for (const char* name : {"fecha", "Fecha_Hora", "TARİH", "Дата", "ДАТА", "Время", "日付", "날짜"}) {
+        CAPTURE(name);
+        CHECK(is_clock_name(name));
+    }
+    for (const char* name : {"данные", "日", "data", "값"}) {
+        CAPTURE(name);
+        CHECK_FALSE(is_clock_name(name));
+    }
+}
+
 TEST_CASE("profile: times since 1970 are those from 2001 to 2096, in seconds and finer units") {
     CHECK(detail::epoch_power(999'999'999) == -1);
     CHECK(detail::epoch_power(1e9) == 0);

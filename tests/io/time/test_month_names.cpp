@@ -111,6 +111,8 @@ TEST_CASE("month names: letters of each script have capitals") {
         CHECK(detail::in_small_letters(pair.second) == pair.first);
     }
     CHECK(detail::in_capitals("kasım") == "KASIM");
+    CHECK(detail::in_small_letters("NİSAN") == "nisan");
+    CHECK(detail::begins_with_capital("İ"));
     CHECK(detail::in_capitals("1×ß日\xFF") == "1×ß日\xFF");
     CHECK(detail::letter_length("×") == 0);
     CHECK(detail::letter_length("\xC3") == 0);

@@ -21,6 +21,7 @@
 #include <totograph/io/csv/units.hpp>
 #include <totograph/io/text.hpp>
 #include <totograph/io/time/clock.hpp>
+#include <totograph/io/time/letters.hpp>
 #include <totograph/io/time/month_names.hpp>
 #include <totograph/io/time/timestamp.hpp>
 
@@ -38,7 +39,8 @@ TOTOGRAPH_INLINE std::string plain_name(std::string_view name) {
 }
 
 TOTOGRAPH_INLINE bool is_clock_name(std::string_view name) {
-    const std::string lower = plain_name(name);
+    const std::string small = detail::in_small_letters(name);
+    const std::string lower = plain_name(small);
     constexpr std::string_view names[] = {
         "time",      "times",     "timestamp",   "timestamps", "datetime",    "date",          "dates",
         "when",      "clock",     "epoch",       "epochtime",  "epochms",     "unix",          "unixtime",
@@ -47,10 +49,10 @@ TOTOGRAPH_INLINE bool is_clock_name(std::string_view name) {
         "row",       "index",     "step",        "day",        "month",       "year",          "datum",
         "zeit",      "zeitpunkt", "zeitstempel", "fecha",      "fechahora",   "horodatage",    "datahora",
         "tijd",      "tijdstip",  "tidspunkt",   "tarih",      "zaman"};
-    constexpr std::string_view others[] = {"日期", "时间", "時間", "日時", "日付", "時刻",  "年月日",
-                                           "날짜", "시간", "일시", "дата", "Дата", "время", "Время"};
+    constexpr std::string_view others[] = {"日期",   "时间", "時間", "日時", "日付", "時刻",
+                                           "年月日", "날짜", "시간", "일시", "дата", "время"};
     return std::find(std::begin(names), std::end(names), lower) != std::end(names) ||
-           std::find(std::begin(others), std::end(others), name) != std::end(others);
+           std::find(std::begin(others), std::end(others), small) != std::end(others);
 }
 
 TOTOGRAPH_INLINE bool is_time_of_day(std::string_view cell) {

@@ -40,7 +40,8 @@ TOTOGRAPH_INLINE std::uint32_t distance_to_small(std::uint32_t point) {
 }
 
 TOTOGRAPH_INLINE std::uint32_t small_letter_of(std::uint32_t point) {
-    return point + distance_to_small(point);
+    constexpr std::uint32_t with_point = 0x130;  // Turkish: its small letter is the i of ASCII
+    return point == with_point ? 'i' : point + distance_to_small(point);
 }
 
 TOTOGRAPH_INLINE std::uint32_t capital_of(std::uint32_t point) {
@@ -68,7 +69,7 @@ TOTOGRAPH_INLINE std::uint32_t first_letter(std::string_view text) {
 }
 
 TOTOGRAPH_INLINE bool begins_with_capital(std::string_view text) {
-    return letter_length(text) > 0 && distance_to_small(first_letter(text)) > 0;
+    return letter_length(text) > 0 && small_letter_of(first_letter(text)) != first_letter(text);
 }
 
 /// A text with each letter as `convert` makes it.
