@@ -54,8 +54,10 @@ def _belong_together(found: re.Match[str]) -> bool:
     """Whether the time of day is one that stands behind such a date."""
     if found["dash"] == "":  # in digits alone the date is a number, and behind a blank the hour is another one
         return found["between"] == "T" or found["between"] == " " and found["minute"] is not None
-    if found["week"] is not None and found["weekday"] is None and found["hour"] is not None:
-        return False
+    if found["week"] is not None:
+        is_product = found["week_dash"] == "" and not 1900 <= int(found["year_of_week"]) <= 2100  # "1800W10"
+        if is_product or found["weekday"] is None and found["hour"] is not None:
+            return False
     is_hour_of_iso = found["dash"] is not None and found["minute"] is None
     return found["hour"] is None or found["colon"] == ":" or is_hour_of_iso
 

@@ -4,14 +4,17 @@
 #include <doctest/doctest.h>
 
 #include <array>
+#include <cstdint>
 #include <fstream>
 #include <string>
 #include <utility>
+#include <vector>
 
 using totograph::io::DateOrder;
 using totograph::io::join_style;
 using totograph::io::parse_timestamp;
 using totograph::io::timestamp_text;
+using totograph::io::TimestampStyle;
 
 TEST_CASE("timestamp: timestamps are read and spelled alike") {
     for (const char* text : {"2026-11-21",
@@ -280,6 +283,12 @@ TEST_CASE("timestamp: weeks, and words behind the parts of a date and of a time"
                               {"2024/1/5 上午 12:05", "2024-01-05T00:05", "2024/1/12 上午 12:05"},
                               {"2024-01-05 2:30\u202fPM", "2024-01-05T14:30", "2024-01-12 2:30\u202fPM"},
                               {"2024-01-05 02:30 p.\u00a0m.", "2024-01-05T14:30", "2024-01-12 02:30 p.\u00a0m."},
+                              {"2024년1월5일14시30분", "2024-01-05T14:30", "2024년1월12일14시30분"},
+                              {"2024-01-05 9.05 PM", "2024-01-05T21:05", "2024-01-12 9.05 PM"},
+                              {"2024/1/5 午前0:05", "2024-01-05T00:05", "2024/1/12 午前0:05"},
+                              {"2024/1/5 午後0時05分", "2024-01-05T12:05", "2024/1/12 午後0時05分"},
+                              {"2024/1/5 午後12:05", "2024-01-05T12:05", "2024/1/12 午後12:05"},
+                              {"2024/1/5 下午 0:05", "2024-01-05T12:05", "2024/1/12 下午 0:05"},
                               {"2024-01-05 2:30 a. m.", "2024-01-05T02:30", "2024-01-12 2:30 a. m."}}) {
         CAPTURE(named.text);
         const auto stamp = parse_timestamp(named.text);
@@ -311,6 +320,12 @@ TEST_CASE("timestamp: weeks, and words behind the parts of a date and of a time"
                              "2024-01-05 14.300",
                              "2024-01-05 14時30",
                              "2024-01-0514時",
+                             "2024-01-05T10.25",
+                             "2024年1月5日10.25",
+                             "20240105T10.25",
+                             "20240105 10.25",
+                             "1800W10",
+                             "2101W101",
                              "2024-01-05 13:00 p.m.",
                              "2024-01-05 0:30 AM",
                              "2024-01-05 오후",
@@ -320,9 +335,29 @@ TEST_CASE("timestamp: weeks, and words behind the parts of a date and of a time"
     }
 }
 
+TEST_CASE("timestamp: noon and midnight on a clock of 12 hours go on as a column has them") {
+    const auto hour_later = [](const std::vector<const char*>& column) {
+        TimestampStyle style;
+        std::int64_t last = 0;
+        for (const char* text : column) {
+            auto stamp = parse_timestamp(text);
+            REQUIRE(stamp);
+            join_style(stamp->style, style);
+            style = stamp->style;
+            last = stamp->instant;
+        }
+        return timestamp_text(last + 3600 * totograph::io::nanoseconds_per_second, style);
+    };
+    CHECK(hour_later({"2024-01-05 午前9:00", "2024-01-05 午前11:00"}) == "2024-01-05 午後0:00");
+    CHECK(hour_later({"2024-01-05 午前12:00", "2024-01-05 午前11:00"}) == "2024-01-05 午後12:00");
+    CHECK(hour_later({"2024-01-05 上午11:00"}) == "2024-01-05 下午12:00");
+    CHECK(hour_later({"2024-01-05 上午0:00", "2024-01-05 上午11:00"}) == "2024-01-05 下午0:00");
+    CHECK(hour_later({"2024-01-05 11:00 PM"}) == "2024-01-06 12:00 AM");
+}
+
 TEST_CASE("timestamp: whether a time of day stands behind a date") {
     for (const char* text : {"2024-01-05 10:00", "20240105T10", "20240105 1000", "5.1.2024 14.30", "5.1.2024 9.30.05",
-                             "2024年1月5日14時"}) {
+                             "2024年1月5日14時", "5.1.2024 2.30 PM", "5.1.2024 14.30 UTC"}) {
         CHECK(totograph::io::has_time_of_day(text));
     }
     for (const char* text : {"2024-01-05", "5.1.2024", "2024. 1. 5.", "5. März 2024", "2024年1月5日", "12 Jan.24"}) {

@@ -27,7 +27,8 @@ enum class DateOrder {
 struct HalfDayWords {
     std::string_view morning;
     std::string_view evening;
-    bool is_first = false;  ///< Whether they stand before the time.
+    bool is_first = false;   ///< Whether they stand before the time.
+    std::int64_t noon = 12;  ///< How noon and midnight are written where a column has neither: "12:00 PM", "午後0:00".
 };
 inline constexpr std::array<HalfDayWords, 10> half_day_words = {{{"AM", "PM"},
                                                                  {"am", "pm"},
@@ -37,7 +38,7 @@ inline constexpr std::array<HalfDayWords, 10> half_day_words = {{{"AM", "PM"},
                                                                  {"π.μ.", "μ.μ."},
                                                                  {"ص", "م"},
                                                                  {"上午", "下午", true},
-                                                                 {"午前", "午後", true},
+                                                                 {"午前", "午後", true, 0},
                                                                  {"오전", "오후", true}}};
 
 /// How a timestamp was spelled, so that continued ones are spelled alike.
@@ -60,6 +61,7 @@ struct TimestampStyle {
     bool has_two_digit_hours = true;
     const HalfDayWords* half_day = nullptr;        ///< None on a clock of 24 hours.
     std::string_view half_day_blank{};             ///< Between them and the time.
+    std::optional<std::int64_t> noon{};            ///< The hour of noon and midnight beside them, 0 or 12.
     std::array<std::string_view, 3> time_words{};  ///< Behind hours, minutes, seconds, in place of colons: "14時30分".
     int fraction_digits = 0;
     std::string zone{};               ///< "", "Z", "+02:00", "+0200", "+02", " UTC"
@@ -182,7 +184,7 @@ std::string time_of_day_text(std::int64_t nanosecond_of_day, const TimestampStyl
 /// "2026-11-21", or as `style` asks.
 std::string date_text(const std::chrono::year_month_day& date, const TimestampStyle& style = {});
 
-/// Whether a time as `parse_timestamp` reads it has a time of day behind its date.
+/// Whether a time that `parse_timestamp` reads has a time of day behind its date.
 bool has_time_of_day(std::string_view text);
 
 /// An instant in the spelling of another timestamp.

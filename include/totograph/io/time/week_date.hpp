@@ -14,8 +14,9 @@ namespace totograph::io {
 /// has no such week.
 std::optional<std::chrono::sys_days> monday_of_week(std::int64_t year, std::int64_t week);
 
-/// Takes the date of a week or of a day of one off the front of a text: "2024-W05", "2024-W05-1", "2024W051". Nothing,
-/// and the text as it was, where there is none. A week without a day must be the whole text.
+/// Takes the date of a week or of a day of one off the front of a text: "2024-W05", "2024-W05-1", and, of the years
+/// 1900 to 2100, "2024W051". Nothing, and the text as it was, where there is none. A week without a day must be the
+/// whole text.
 std::optional<NamedDate> take_week_date(std::string_view& text);
 
 }  // namespace totograph::io

@@ -192,7 +192,9 @@ TOTOGRAPH_INLINE bool read_zone(FieldReader& reader, TimestampStyle& style) {
 
 TOTOGRAPH_INLINE bool read_minutes(FieldReader& reader, TimestampStyle& style, std::int64_t& minutes,
                                    std::int64_t& seconds) {
-    style.has_time_points = begins_with_minutes_behind_point(reader.rest());
+    // Behind "T", as ISO 8601 has it, and behind a date in digits alone a point is a decimal one.
+    style.has_time_points = style.separator.ends_with(' ') && style.date_separator != '\0' &&
+                            begins_with_minutes_behind_point(reader.rest());
     const char mark = style.has_time_points ? '.' : ':';
     const auto is_behind_mark = [&] { return style.has_colons && reader.symbol(mark); };
     const auto is_next_digit = [&] {
@@ -210,7 +212,8 @@ TOTOGRAPH_INLINE bool read_minutes(FieldReader& reader, TimestampStyle& style, s
 TOTOGRAPH_INLINE bool read_time(FieldReader& reader, TimestampStyle& style, std::int64_t& nanoseconds) {
     style.has_time = true;
     style.separator = reader.word("T") ? "T" : reader.word(", ") ? ", " : reader.symbol(' ') ? " " : "";
-    if (style.separator.empty() && !style.pattern.ends_with("日") && !style.pattern.ends_with("号")) {
+    const auto ends_with = [&](std::string_view word) { return style.pattern.ends_with(word); };
+    if (style.separator.empty() && !ends_with("日") && !ends_with("号") && !ends_with("일")) {
         return false;
     }
     HalfDay half = read_half_day(reader, style, true);
@@ -233,6 +236,7 @@ TOTOGRAPH_INLINE bool read_time(FieldReader& reader, TimestampStyle& style, std:
         if (hours > 12 || (hours == 0 && !style.half_day->is_first)) {
             return false;
         }
+        style.noon = hours % 12 == 0 ? std::optional(hours) : std::nullopt;
         hours = hours % 12 + (half == HalfDay::evening ? 12 : 0);
     }
     const bool is_end_of_day = hours == 24 && minutes + seconds + fraction == 0;
@@ -324,6 +328,7 @@ TOTOGRAPH_INLINE void join_style(TimestampStyle& later, const TimestampStyle& ea
     later.has_two_digit_hours = later.has_two_digit_hours && earlier.has_two_digit_hours;
     later.has_minutes = later.has_minutes || (earlier.has_time && earlier.has_minutes);
     later.has_seconds = later.has_seconds || earlier.has_seconds;
+    later.noon = later.noon ? later.noon : earlier.noon;
     for (std::size_t unit = 0; unit < later.time_words.size() && !later.time_words[0].empty(); ++unit) {
         later.time_words[unit] = later.time_words[unit].empty() ? earlier.time_words[unit] : later.time_words[unit];
     }
@@ -353,7 +358,7 @@ TOTOGRAPH_INLINE std::string time_of_day_text(std::int64_t nanosecond_of_day, co
     std::int64_t hour = second_of_day / 3600;
     const bool is_evening = hour >= 12;
     if (style.half_day != nullptr) {
-        hour = hour % 12 == 0 ? 12 : hour % 12;
+        hour = hour % 12 == 0 ? style.noon.value_or(style.half_day->noon) : hour % 12;
     }
     std::string text = style.has_two_digit_hours ? two_digits(hour) : std::to_string(hour);
     const bool is_worded = !style.time_words[0].empty();
@@ -404,10 +409,14 @@ TOTOGRAPH_INLINE bool has_time_of_day(std::string_view text) {
         detail::has_hour_word(text)) {
         return true;
     }
-    const std::size_t blank = text.rfind(' ');
-    detail::FieldReader reader(blank == std::string_view::npos ? "" : text.substr(blank + 1));
-    std::int64_t hours = 0;
-    return reader.numeral(2, hours) > 0 && detail::begins_with_minutes_behind_point(reader.rest());
+    for (std::size_t blank = text.find(' '); blank != std::string_view::npos; blank = text.find(' ', blank + 1)) {
+        detail::FieldReader reader(text.substr(blank + 1));
+        std::int64_t hours = 0;
+        if (reader.numeral(2, hours) > 0 && detail::begins_with_minutes_behind_point(reader.rest())) {
+            return true;
+        }
+    }
+    return false;
 }
 
 TOTOGRAPH_INLINE std::string timestamp_text(std::int64_t instant, const TimestampStyle& style) {

@@ -34,6 +34,10 @@ TOTOGRAPH_INLINE std::optional<NamedDate> take_week_date(std::string_view& text)
     if (!reader.symbol('W') || !reader.digits(2, week)) {
         return std::nullopt;
     }
+    // "1800W10" is more likely a product, as dates in digits alone are of later years.
+    if (!has_marks && (year < 1900 || year > 2100)) {
+        return std::nullopt;
+    }
     const bool has_day = has_marks ? reader.symbol('-') : !reader.done();
     const std::optional<std::chrono::sys_days> monday = monday_of_week(year, week);
     if (!monday || (has_day ? !reader.digits(1, day) || day < 1 || day > 7 : !reader.done())) {
