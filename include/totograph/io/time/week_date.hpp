@@ -6,9 +6,9 @@
 #include <optional>
 #include <string_view>
 
-#include <totograph/io/time/named_date.hpp>
-
 namespace totograph::io {
+
+struct NamedDate;  // in named_date.hpp, whose reader takes these dates as well
 
 /// The Monday of a week of ISO 8601, of which the first one of a year has its first Thursday; nothing where the year
 /// has no such week.

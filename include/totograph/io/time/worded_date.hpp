@@ -4,9 +4,9 @@
 #include <optional>
 #include <string_view>
 
-#include <totograph/io/time/named_date.hpp>
-
 namespace totograph::io {
+
+struct NamedDate;  // in named_date.hpp, whose reader takes these dates as well
 
 /// Takes a date with words or points behind its year, month and day off the front of a text: "2024年1月5日" (Chinese,
 /// Japanese), "2024년 1월 5일", "2024. 1. 5." (Korean, Hungarian), "2024年1月". Nothing, and the text as it was, where
