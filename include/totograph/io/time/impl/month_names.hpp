@@ -91,7 +91,9 @@ TOTOGRAPH_INLINE const MonthSpelling& first_spelling(MonthSpellingSet set) {
 TOTOGRAPH_INLINE MonthName find_month_name(std::string_view word) {
     static const std::vector<detail::MonthNameEntry> index = detail::index_month_names();
     constexpr std::size_t longest = 24;  // bytes; a cell of text may be of any length
-    if (word.empty() || word.size() > longest) {
+    // No name has a blank, a digit or a point.
+    const auto is_below_letters = [](char byte) { return static_cast<unsigned char>(byte) < 'A'; };
+    if (word.empty() || word.size() > longest || std::any_of(word.begin(), word.end(), is_below_letters)) {
         return {};
     }
     const std::string small = detail::in_small_letters(word);

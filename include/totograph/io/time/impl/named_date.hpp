@@ -217,7 +217,8 @@ TOTOGRAPH_INLINE std::optional<NamedDate> take_named_date(std::string_view& text
         return std::nullopt;
     }
     // Most dates are spelled otherwise, and end here.
-    const bool may_be_worded = text[4] == '\xE5' || text[4] == '\xEB' || text[4] == ' ' || text.substr(4, 2) == ". ";
+    const char word = text[4] == ' ' ? text[5] : text[4];
+    const bool may_be_worded = word == '\xE5' || word == '\xEB' || text.substr(4, 2) == ". ";
     if (may_be_worded) {
         if (std::optional<NamedDate> date = take_worded_date(text)) {
             return date;

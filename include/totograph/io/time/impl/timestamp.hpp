@@ -147,6 +147,11 @@ TOTOGRAPH_INLINE bool read_time_word(FieldReader& reader, TimestampStyle& style,
 }
 
 TOTOGRAPH_INLINE bool has_hour_word(std::string_view text) {
+    const bool is_ascii = std::none_of(text.begin(), text.end(),
+                                       [](char byte) { return (static_cast<unsigned char>(byte) & 0x80U) != 0; });
+    if (is_ascii) {
+        return false;
+    }
     return text.find("时") != std::string_view::npos || text.find("時") != std::string_view::npos ||
            text.find("시") != std::string_view::npos;
 }
