@@ -147,6 +147,18 @@ TEST_CASE("csv variants: digits of other scripts, marks of direction") {
     CHECK(io::with_ascii_digits("€5") == "€5");
 }
 
+TEST_CASE("csv variants: names of months of several languages are labels") {
+    const auto labels = parse("code,v\nSET-2000,1\nLIS-2001,2\nTEM-1999,3\n");
+    CHECK(labels.names == Names{"v"});
+    CHECK_FALSE(labels.clock.is_known());
+    CHECK(notes(labels, "Column 'code' holds text"));
+    CsvOptions asked;
+    asked.columns = {"code"};
+    refuses("code,v\nSET-2000,1\nLIS-2001,2\n", {"Line 2 of", "'SET-2000' is not a number"}, asked);
+    CHECK(parse("t,v\nLIS-2000,1\nGRU-2000,2\n").clock.is_known());
+    CHECK(parse("t,v\nmai 2024,1\njuin 2024,2\n").clock.is_known());
+}
+
 TEST_CASE("csv variants: few rows under many times may be series") {
     const auto wide = parse("id,2024-01-01,2024-01-02,2024-01-03,2024-01-04,2024-01-05,2024-01-06\nA,1,2,3,4,5,6\n");
     CHECK(notes(wide, "transpose the table"));

@@ -10,6 +10,7 @@
 #include <totograph/io/csv/gap_words.hpp>
 #include <totograph/io/csv/layout.hpp>
 #include <totograph/io/csv/number_cell.hpp>
+#include <totograph/io/time/month_names.hpp>
 
 namespace totograph::io {
 
@@ -43,6 +44,8 @@ struct ColumnProfile {
     std::size_t times_of_day = 0;     ///< Of its texts those that are times of day, names of months, quarters.
     std::size_t month_names = 0;
     std::size_t quarters = 0;
+    std::size_t first_time_line = 0;
+    MonthSpellingSet month_languages = ~MonthSpellingSet{0};  ///< Those that have all names of months in its times.
 
     [[nodiscard]] std::size_t filled() const { return numbers + times + texts; }
     /// Whether all that is there are numbers of one unit.
@@ -99,7 +102,11 @@ public:
     void add(ColumnProfile& profile, const CsvField& field, bool may_count) const;
 
 private:
-    static void add_time(ColumnProfile& profile, std::string_view cell);
+    static void add_time(ColumnProfile& profile, std::string_view cell, std::size_t line);
+
+    /// Whether the name of a month in a time is one of a language that has the others: "SET-2000" may be Italian, and
+    /// "LIS-2001" Polish, but a column of both holds labels.
+    static bool is_in_one_language(ColumnProfile& profile, std::string_view cell);
 
     static void add_text(ColumnProfile& profile, std::string_view cell, std::size_t line);
 

@@ -23,6 +23,7 @@
 #include <totograph/io/time/clock.hpp>
 #include <totograph/io/time/letters.hpp>
 #include <totograph/io/time/month_names.hpp>
+#include <totograph/io/time/named_date.hpp>
 #include <totograph/io/time/timestamp.hpp>
 
 namespace totograph::io {
@@ -110,7 +111,7 @@ TOTOGRAPH_INLINE void ColumnProfiler::add(ColumnProfile& profile, const CsvField
     profile.is_constant = profile.is_constant && profile.first_cell == cell;
     switch (kind) {
         case CellKind::number: add_number(profile, cell, field.line, may_count); break;
-        case CellKind::time: add_time(profile, cell); break;
+        case CellKind::time: add_time(profile, cell, field.line); break;
         case CellKind::truth:
             ++profile.numbers;
             profile.are_whole = false;
@@ -120,7 +121,32 @@ TOTOGRAPH_INLINE void ColumnProfiler::add(ColumnProfile& profile, const CsvField
     }
 }
 
-TOTOGRAPH_INLINE void ColumnProfiler::add_time(ColumnProfile& profile, std::string_view cell) {
+TOTOGRAPH_INLINE bool ColumnProfiler::is_in_one_language(ColumnProfile& profile, std::string_view cell) {
+    // Most times are in digits, as the first and the sixth letter tell.
+    const auto is_digit = [](char letter) { return letter >= '0' && letter <= '9'; };
+    if (cell.size() > 5 && is_digit(cell[0]) && is_digit(cell[5])) {
+        return true;
+    }
+    std::string_view rest = cell;
+    const std::optional<NamedDate> date = take_named_date(rest);
+    if (date && date->month_spellings != 0) {
+        profile.month_languages &= detail::with_its_languages(date->month_spellings);
+    }
+    return profile.month_languages != 0;
+}
+
+TOTOGRAPH_INLINE void ColumnProfiler::add_time(ColumnProfile& profile, std::string_view cell, std::size_t line) {
+    if (!is_in_one_language(profile, cell)) {
+        if (profile.times > 0 && profile.texts == 0) {
+            profile.first_text = profile.first_cell;
+            profile.first_text_line = profile.first_time_line;
+        }
+        profile.texts += profile.times;
+        profile.times = 0;
+        add_text(profile, cell, line);
+        return;
+    }
+    profile.first_time_line = profile.times == 0 ? line : profile.first_time_line;
     ++profile.times;
     profile.has_hours = profile.has_hours || has_time_of_day(cell);
     profile.has_repeats = profile.has_repeats || profile.last_time == cell;
