@@ -40,7 +40,13 @@ private:
     static constexpr std::string_view ending = ".weight";
     static constexpr std::size_t name_size = 16;
 
-    struct Set;
+    /// The files of one checkpoint.
+    struct Set {
+        std::string folder;
+        std::int64_t used = 0;  ///< When, by the clock of files.
+        std::vector<std::string> files;
+        std::uintmax_t bytes = 0;
+    };
 
     static std::uintmax_t bytes_of(const std::vector<Set>& sets);
 

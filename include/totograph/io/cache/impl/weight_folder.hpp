@@ -59,14 +59,6 @@ TOTOGRAPH_INLINE std::string WeightFolder::make_room(std::uintmax_t bytes) {
     return {};
 }
 
-/// The files of one checkpoint.
-struct WeightFolder::Set {
-    std::filesystem::path folder;
-    std::filesystem::file_time_type used;
-    std::vector<std::filesystem::path> files;
-    std::uintmax_t bytes = 0;
-};
-
 namespace detail {
 
 template <class Visit>
@@ -105,7 +97,8 @@ TOTOGRAPH_INLINE std::vector<WeightFolder::Set> WeightFolder::find_sets() const 
         if (!after_digits(folder).empty() || !std::filesystem::is_directory(entry.symlink_status(failed))) {
             return;
         }
-        Set set{folder, std::filesystem::last_write_time(folder, failed), {}, 0};
+        const auto used = std::filesystem::last_write_time(folder, failed).time_since_epoch();
+        Set set{folder.string(), std::int64_t{used.count()}, {}, 0};
         detail::for_each_entry(folder, [&](const std::filesystem::directory_entry& inside) {
             const std::filesystem::path& file = inside.path();
             const std::string rest = after_digits(file);
@@ -121,7 +114,7 @@ TOTOGRAPH_INLINE std::vector<WeightFolder::Set> WeightFolder::find_sets() const 
             }
             const std::uintmax_t bytes = std::filesystem::file_size(file, missing);
             set.bytes += missing ? 0 : bytes;
-            set.files.push_back(file);
+            set.files.push_back(file.string());
         });
         sets.push_back(std::move(set));
     });
@@ -130,7 +123,7 @@ TOTOGRAPH_INLINE std::vector<WeightFolder::Set> WeightFolder::find_sets() const 
 
 TOTOGRAPH_INLINE void WeightFolder::remove(const Set& set) {
     std::error_code ignored;
-    for (const std::filesystem::path& file : set.files) {
+    for (const std::string& file : set.files) {
         std::filesystem::remove(file, ignored);
     }
     std::filesystem::remove(set.folder, ignored);  // which stays when something else is in it
@@ -140,7 +133,8 @@ TOTOGRAPH_INLINE void WeightFolder::remove(const Set& set) {
 TOTOGRAPH_INLINE void WeightFolder::make_room_of_others(std::uintmax_t bytes) {
     std::vector<Set> sets = find_sets();
     total_ = bytes_of(sets);
-    std::erase_if(sets, [&](const Set& set) { return set.folder == std::filesystem::path(set_); });
+    std::erase_if(sets,
+                  [&](const Set& set) { return std::filesystem::path(set.folder) == std::filesystem::path(set_); });
     if (!has_room(bytes, bytes_of(sets))) {
         return;
     }
