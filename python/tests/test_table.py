@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from totograph._epoch import CLOCK_NAMES
+from totograph._epoch import CLOCK_NAMES, is_clock_name
 from totograph._table import GAPS, Table, read_table
 
 
@@ -182,9 +182,13 @@ def test_words_for_gaps_are_those_of_the_programs(tmp_path):
 
 
 def test_names_of_clocks_are_those_of_the_programs():
-    source = (Path(__file__).parents[2] / "include" / "totograph" / "io" / "csv" / "impl" / "profile.hpp").read_text()
-    names = source.split("bool is_clock_name", 1)[1].split("};", 1)[0]
-    assert CLOCK_NAMES == set(re.findall(r'"([a-z]+)"', names))
+    source = (Path(__file__).parents[2] / "include" / "totograph" / "io" / "csv" / "impl" / "profile.hpp").read_text(
+        encoding="utf-8")
+    names = source.split("bool is_clock_name", 1)[1].split("return", 1)[0]
+    assert CLOCK_NAMES == set(re.findall(r'"([^"]+)"', names))
+    for name in ("Fecha-Hora", "日時", "ДАТА", "Time"):
+        assert is_clock_name(name)
+    assert not is_clock_name("販売")
 
 
 def test_numbers_that_are_no_clock_stay_series(tmp_path):

@@ -15,11 +15,14 @@ _BEGINNING = datetime(1970, 1, 1, tzinfo=timezone.utc)
 CLOCK_NAMES = frozenset(
     "time times timestamp timestamps datetime date dates when clock epoch epochtime epochms unix unixtime timeunix timems ts "
     "t ds utctime timeutc createdat eventtime sampletime period timestampms unixtimestamp xvalue row index step day month "
-    "year datum zeit".split())
+    "year datum zeit zeitpunkt zeitstempel fecha fechahora horodatage datahora tijd tijdstip tidspunkt tarih zaman "
+    "日期 时间 時間 日時 日付 時刻 年月日 날짜 시간 일시 дата время".split())
 
 
 def is_clock_name(name: str) -> bool:
-    return "".join(letter for letter in name.lower() if letter.isascii() and letter.isalnum()) in CLOCK_NAMES
+    small = name.lower()
+    plain = "".join(letter for letter in small if letter.isascii() and letter.isalnum())
+    return small in CLOCK_NAMES or plain in CLOCK_NAMES
 
 
 @dataclass(frozen=True)
