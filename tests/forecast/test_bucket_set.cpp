@@ -144,6 +144,7 @@ TEST_CASE("what was moved from is told as such, and what it was moved to goes on
     Set other = std::move(one);
     CHECK(different_bits(expected, other.forecast(request.series(), {.horizon = 8, .samples = 0})) == 0);
     refuse("A forecaster", [&] { (void)one.forecast(request.series()); });
+    refuse("A forecaster", [&] { (void)one.memory_bytes(); });
 
     auto loaded = weights();
     const auto kept = std::move(loaded);

@@ -20,6 +20,7 @@
 #include <totograph/forecast/results/result_memory.hpp>
 #include <totograph/serve/backends/backend.hpp>
 #include <totograph/serve/backends/backend_registry.hpp>
+#include <totograph/serve/background_build.hpp>
 #include <totograph/serve/result_pool.hpp>
 #include <totograph/serve/service.hpp>
 
@@ -271,6 +272,34 @@ TEST_CASE("a process that was forked from one with a service uses it, or is told
     busy.join();
     CHECK(is_all(one.ask(5), 5));
     CHECK(failures_after_fork(serves) == 0);
+}
+
+TEST_CASE("a process that was forked while a forecaster was built is told so, and ends") {
+    using tg::serve::detail::BackgroundBuild;
+    std::atomic<bool> may_end{false};
+    const auto build = std::make_unique<BackgroundBuild>(0, 0, tg::serve::Mode{}, [&] {
+        while (!may_end) {
+            std::this_thread::yield();
+        }
+        return tg::serve::detail::Built{.forecaster = nullptr, .seconds = 1};
+    });
+    const pid_t child = fork();
+    if (child == 0) {
+        alarm(20);  // ends a child that waits for a thread that it has not
+        int failures = 1;
+        try {
+            auto own = std::unique_ptr<BackgroundBuild>(build.get());
+            (void)own->take();
+        } catch (const tg::Error& error) {
+            failures = std::string_view(error.what()).find("forked while it built") == std::string_view::npos;
+        }
+        _exit(failures);
+    }
+    int status = -1;
+    CHECK(waitpid(child, &status, 0) == child);
+    CHECK(status == 0);
+    may_end = true;
+    CHECK(build->take().seconds == 1);
 }
 
 TEST_CASE("calls are served in the order in which they came") {

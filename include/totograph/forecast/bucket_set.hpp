@@ -50,9 +50,7 @@ public:
     /// longer horizon that is not to be extended, or wants samples where all are of the mean.
     Result forecast(const Series& series, const ForecastOptions& request_options = {}) {
         const std::size_t which = find(series, request_options);
-        if (!std::get<0>(forecasters_)) {
-            forecast_detail::reject_moved_from();
-        }
+        require_memory();
         Result result;
         [&]<std::size_t... i>(std::index_sequence<i...>) {
             (void)((i == which && (result = std::get<i>(forecasters_)->forecast(series, request_options), true)) ||
@@ -69,10 +67,18 @@ public:
 
     /// Bytes that all forecasters hold beside the shared weights.
     [[nodiscard]] std::size_t memory_bytes() const {
+        require_memory();
         return std::apply([](const auto&... each) { return (each->memory_bytes() + ...); }, forecasters_);
     }
 
 private:
+    /// Throws `Error` (`invalid_argument`) where another one has taken the forecasters.
+    void require_memory() const {
+        if (!std::get<0>(forecasters_)) {
+            forecast_detail::reject_moved_from();
+        }
+    }
+
     static constexpr bool samples_unless_told = samples_by_default(by_cost);
 
     template <std::size_t... i>

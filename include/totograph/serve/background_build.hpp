@@ -3,12 +3,15 @@
 
 #include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <exception>
 #include <functional>
 #include <memory>
 #include <thread>
 #include <utility>
 
+#include <totograph/core/error.hpp>
+#include <totograph/exec/forks.hpp>
 #include <totograph/serve/backends/backend.hpp>
 #include <totograph/serve/mode.hpp>
 
@@ -37,20 +40,23 @@ public:
           }) {}
     BackgroundBuild(const BackgroundBuild&) = delete;
     BackgroundBuild& operator=(const BackgroundBuild&) = delete;
-    ~BackgroundBuild() {
-        if (thread_.joinable()) {
-            thread_.join();
-        }
-    }
+    ~BackgroundBuild() { end_thread(); }
 
     [[nodiscard]] std::size_t backend() const noexcept { return backend_; }
     [[nodiscard]] std::size_t which() const noexcept { return which_; }
     [[nodiscard]] Mode mode() const noexcept { return mode_; }
     [[nodiscard]] bool is_done() const noexcept { return is_done_.load(std::memory_order_acquire); }
 
-    /// What was made, once; waits for it. Throws what making it has thrown.
+    /// What was made, once; waits for it. Throws what making it has thrown, and `Error(invalid_argument)` in a process
+    /// that was forked before it was made.
     Built take() {
-        thread_.join();
+        end_thread();
+        if (!is_done()) {
+            throw Error(ErrorCode::invalid_argument,
+                        "A ForecastService was called in a process that was forked while it built a forecaster in the "
+                        "background. The thread that built it is not in this process. Make a service in this process, "
+                        "or fork before any forecast is asked for.");
+        }
         if (failure_) {
             std::rethrow_exception(failure_);
         }
@@ -58,6 +64,24 @@ public:
     }
 
 private:
+    void end_thread() {
+        if (!thread_.joinable()) {
+            return;
+        }
+        if (forks_ == totograph::detail::forks().load()) {
+            thread_.join();
+        } else {
+            // Of another process: it can neither be joined nor destroyed.
+            new std::thread(std::move(thread_));
+        }
+    }
+
+    static std::uint32_t forks_from_now_on() {
+        totograph::detail::count_forks();
+        return totograph::detail::forks().load();
+    }
+
+    std::uint32_t forks_ = forks_from_now_on();
     std::size_t backend_;
     std::size_t which_;
     Mode mode_;

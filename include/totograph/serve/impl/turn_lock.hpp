@@ -28,8 +28,8 @@ TOTOGRAPH_INLINE void TurnLock::check_fork() {
         throw Error(
             ErrorCode::invalid_argument,
             "A ForecastService was called in a process that was forked while another thread used it. That thread "
-            "is not in this process, so its call would never end. Make a service in this process, or fork while "
-            "no thread uses one.");
+            "is not in this process, so its call would never end. Make a service with weights of its own in this "
+            "process, or fork while no thread uses one.");
     }
 }
 
