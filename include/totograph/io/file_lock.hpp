@@ -5,6 +5,7 @@
 #include <sys/file.h>
 
 #include <chrono>
+#include <string>
 
 #include <totograph/io/file_descriptor.hpp>
 

@@ -113,7 +113,8 @@ TEST_CASE("csv variants: encodings") {
     for (const char* json : {"{\"a\": 1}\n{\"a\": 2}\n", "[\n  {\"a\": 1}]", "[[1,2],[3,4]]"}) {
         refuses(json, {"'data.csv' holds JSON, not a table", "as CSV"});
     }
-    for (const char* page : {"<!DOCTYPE html>\n<html>", "<?xml version=\"1.0\"?>", "\n<html>"}) {
+    check_error(ErrorCode::invalid_file, {"holds JSON"}, [] { (void)io::split_csv("[{\"a\": 1}]", "f.csv", "a"); });
+    for (const char* page : {"<!DOCTYPE html>\n<html>", "<HTML>", "<table>", "<?xml version=\"1.0\"?>", "\n<html>"}) {
         refuses(page, {"HTML or XML", "as CSV"});
     }
     CHECK(parse("{a},[b]\n1,2\n").names == Names{"{a}", "[b]"});
@@ -155,6 +156,8 @@ TEST_CASE("csv variants: names of months of several languages are labels") {
     CsvOptions asked;
     asked.columns = {"code"};
     refuses("code,v\nSET-2000,1\nLIS-2001,2\n", {"Line 2 of", "'SET-2000' is not a number"}, asked);
+    refuses("code,v\n5,1\nSET-2000,1\nLIS-2001,2\n", {"Line 3 of", "'SET-2000' is not a number"}, asked);
+    CHECK_FALSE(parse("code,v\n01SET2000,1\n02LIS2001,2\n").clock.is_known());
     CHECK(parse("t,v\nLIS-2000,1\nGRU-2000,2\n").clock.is_known());
     CHECK(parse("t,v\nmai 2024,1\njuin 2024,2\n").clock.is_known());
 }

@@ -5,8 +5,6 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
-#include <system_error>
-#include <utility>
 #include <vector>
 
 // Folders of weight files: ROOT/SET/FILE.weight. SET and FILE are sixteen hexadecimal digits, such as `checksum_text`

@@ -44,6 +44,7 @@ struct ColumnProfile {
     std::size_t times_of_day = 0;     ///< Of its texts those that are times of day, names of months, quarters.
     std::size_t month_names = 0;
     std::size_t quarters = 0;
+    std::string first_time{};
     std::size_t first_time_line = 0;
     MonthSpellingSet month_languages = ~MonthSpellingSet{0};  ///< Those that have all names of months in its times.
 

@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <cstdint>
 #include <filesystem>
+#include <string>
 #include <system_error>
 
 #include <totograph/core/inline.hpp>

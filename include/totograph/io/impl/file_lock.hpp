@@ -7,7 +7,7 @@
 #include <sys/file.h>
 #include <cerrno>
 #include <chrono>
-#include <filesystem>
+#include <string>
 #include <thread>
 
 #include <totograph/core/inline.hpp>

@@ -95,8 +95,9 @@ private:
 };
 
 /// Narrows spellings by how a date is written, as long as some remain: "1er" suggests French, "de" Spanish or
-/// Portuguese, a point behind the day German ("3. März"), before a small letter a language of the north or Czech ("3.
-/// marts"). Small letters suggest no German, and English only by its usual short names without a point ("01jan2024").
+/// Portuguese, a point behind the day German ("3. März"), before a small letter a northern language or Czech
+/// ("3. marts"). Small letters suggest no German, and English only by its usual short names without a point
+/// ("01jan2024").
 MonthSpellingSet likely_spellings(std::string_view pattern, MonthSpellingSet spellings);
 
 }  // namespace detail

@@ -98,7 +98,7 @@ TOTOGRAPH_INLINE std::vector<WeightFolder::Set> WeightFolder::find_sets() const 
             return;
         }
         const auto used = std::filesystem::last_write_time(folder, failed).time_since_epoch();
-        Set set{folder.string(), std::int64_t{used.count()}, {}, 0};
+        Set set{folder.string(), static_cast<std::int64_t>(used.count()), {}, 0};
         detail::for_each_entry(folder, [&](const std::filesystem::directory_entry& inside) {
             const std::filesystem::path& file = inside.path();
             const std::string rest = after_digits(file);

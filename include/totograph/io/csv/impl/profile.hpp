@@ -122,9 +122,11 @@ TOTOGRAPH_INLINE void ColumnProfiler::add(ColumnProfile& profile, const CsvField
 }
 
 TOTOGRAPH_INLINE bool ColumnProfiler::is_in_one_language(ColumnProfile& profile, std::string_view cell) {
-    // Most times are in digits, as the first and the sixth letter tell.
-    const auto is_digit = [](char letter) { return letter >= '0' && letter <= '9'; };
-    if (cell.size() > 5 && is_digit(cell[0]) && is_digit(cell[5])) {
+    const auto is_of_name = [](char letter) {
+        return (static_cast<unsigned char>(letter) & 0x80U) != 0 || (letter > '9' && letter != 'T' && letter != 'Z');
+    };
+    const std::string_view front = cell.substr(0, 12);  // of a named date
+    if (std::none_of(front.begin(), front.end(), is_of_name)) {
         return true;
     }
     std::string_view rest = cell;
@@ -138,7 +140,7 @@ TOTOGRAPH_INLINE bool ColumnProfiler::is_in_one_language(ColumnProfile& profile,
 TOTOGRAPH_INLINE void ColumnProfiler::add_time(ColumnProfile& profile, std::string_view cell, std::size_t line) {
     if (!is_in_one_language(profile, cell)) {
         if (profile.times > 0 && profile.texts == 0) {
-            profile.first_text = profile.first_cell;
+            profile.first_text = profile.first_time;
             profile.first_text_line = profile.first_time_line;
         }
         profile.texts += profile.times;
@@ -146,7 +148,10 @@ TOTOGRAPH_INLINE void ColumnProfiler::add_time(ColumnProfile& profile, std::stri
         add_text(profile, cell, line);
         return;
     }
-    profile.first_time_line = profile.times == 0 ? line : profile.first_time_line;
+    if (profile.times == 0) {
+        profile.first_time = cell.substr(0, 80);
+        profile.first_time_line = line;
+    }
     ++profile.times;
     profile.has_hours = profile.has_hours || has_time_of_day(cell);
     profile.has_repeats = profile.has_repeats || profile.last_time == cell;

@@ -43,7 +43,10 @@ TOTOGRAPH_INLINE std::vector<CsvPart> split_csv(std::string_view text, std::stri
                                                 std::vector<std::string>* notes) {
     const GapWords gaps(options.gaps);
     std::string decoded;
-    detail::CsvSource source(as_utf8(text, decoded), file_name, options, gaps);
+    refuse_packed(text, file_name);
+    const std::string_view plain = as_utf8(text, decoded);
+    refuse_markup(plain, file_name);
+    detail::CsvSource source(plain, file_name, options, gaps);
     const auto found = std::find(source.names().begin(), source.names().end(), column);
     if (found == source.names().end()) {
         throw Error(ErrorCode::invalid_file,

@@ -123,7 +123,12 @@ TOTOGRAPH_INLINE void refuse_markup(std::string_view text, std::string_view file
         return !rest.empty() && next.find(rest[0]) != std::string_view::npos;
     };
     const bool is_json = is_behind('{', "\"") || is_behind('[', "{[");
-    const bool is_xml = begin.starts_with("<?xml") || begin.starts_with("<!") || begin.starts_with("<html");
+    std::string tag(begin.substr(0, 6));
+    std::transform(tag.begin(), tag.end(), tag.begin(), [](char letter) {
+        return letter >= 'A' && letter <= 'Z' ? static_cast<char>(letter + 32) : letter;
+    });
+    const bool is_xml =
+        tag.starts_with("<?xml") || tag.starts_with("<!") || tag.starts_with("<html") || tag == "<table";
     if (is_json || is_xml) {
         throw Error(ErrorCode::invalid_file,
                     "The file " + in_quotes(file_name, longest_quote) +

@@ -168,6 +168,9 @@ TOTOGRAPH_INLINE bool NamedDateReader::take_month() {
 }
 
 TOTOGRAPH_INLINE void NamedDateReader::take_point(const MonthName& month) {
+    if (!rest_.starts_with('.')) {
+        return;
+    }
     const char next = rest_.size() > 1 ? rest_[1] : ' ';
     const bool is_short = is_short_name(month);
     const bool is_separator = rest_.size() > 1 && !is_short && next == ' ';

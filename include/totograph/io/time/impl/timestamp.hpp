@@ -101,19 +101,22 @@ TOTOGRAPH_INLINE HalfDay read_half_day(FieldReader& reader, TimestampStyle& styl
     // Blanks that break no line stand there where programs follow Unicode's tables.
     constexpr std::array<std::string_view, 4> blanks = {" ", "\u00a0", "\u202f", ""};
     const std::string_view text = reader.rest();
-    if (text.empty() || (text[0] >= '0' && text[0] <= '9')) {
+    if (text.empty() || (text[0] >= '0' && text[0] <= '9') || text[0] == 'Z' || text[0] == '+' || text[0] == '-') {
         return HalfDay::none;
     }
     const auto is_at = [&](std::size_t position, std::string_view word) {
         return text.substr(std::min(position, text.size())).starts_with(word);
     };
     for (const HalfDayWords& words : half_day_words) {
+        if (words.is_first != is_first) {
+            continue;
+        }
         for (const std::string_view blank : blanks) {
             const std::size_t word_at = is_first ? 0 : blank.size();
             const bool is_morning = is_at(word_at, words.morning);
             const std::string_view word = is_morning ? words.morning : words.evening;
             const bool is_there = is_at(word_at, word) && is_at(is_first ? word.size() : 0, blank);
-            if (words.is_first != is_first || !is_there) {
+            if (!is_there) {
                 continue;
             }
             style.half_day = &words;

@@ -4,9 +4,9 @@
 #include <totograph/io/time/week_date.hpp>
 
 #include <chrono>
-#include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 
 #include <totograph/core/inline.hpp>
