@@ -181,7 +181,7 @@ std::string faults_of_segments() {
         return left < 0 && right < 0 ? may_overlap<Program>(a, b) : a.space == b.space && a.index == b.index;
     };
     // Of an intermediate, each element is written once: two that write it write parts of it.
-    const auto are_parts = [](const tg::Reference& a, const tg::Reference& b) {
+    const auto share_buffer = [](const tg::Reference& a, const tg::Reference& b) {
         return a.space == tg::Space::arena && b.space == tg::Space::arena && a.index == b.index;
     };
     std::string faults;
@@ -275,10 +275,10 @@ std::string faults_of_segments() {
                 depends = reads_position<Program>(launch.first + later, written) ||
                           reads_position<Program>(launch.first + earlier, rewritten);
                 each_reference(launch.first + later, [&](const auto& r) {
-                    depends = depends || (meet(r, written) && !(&r == &rewritten && are_parts(r, written)));
+                    depends = depends || (meet(r, written) && !(&r == &rewritten && share_buffer(r, written)));
                 });
                 each_reference(launch.first + earlier, [&](const auto& r) {
-                    depends = depends || (meet(r, rewritten) && !(&r == &written && are_parts(r, rewritten)));
+                    depends = depends || (meet(r, rewritten) && !(&r == &written && share_buffer(r, rewritten)));
                 });
                 const bool is_apart =
                     launch.kind == tg::cuda::LaunchKind::segment &&

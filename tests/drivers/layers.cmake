@@ -97,6 +97,28 @@ foreach(definition IN LISTS definitions)
     endif()
 endforeach()
 
+# Apart from definitions, what users include brings no <filesystem>, which takes compilers as long as a fifth of it.
+set(reached totograph.hpp cuda.hpp serve.hpp)
+set(next "${reached}")
+while(next)
+    list(POP_FRONT next header)
+    if(NOT EXISTS "${SOURCE}/include/totograph/${header}")
+        continue()  # that of an error, which is included where there is one
+    endif()
+    file(STRINGS "${SOURCE}/include/totograph/${header}" lines REGEX "^ *# *include <(totograph/|filesystem>)")
+    foreach(line IN LISTS lines)
+        if(line MATCHES "<filesystem>")
+            message(FATAL_ERROR "${header} includes <filesystem>, and users include it; take std::string, and include "
+                "<filesystem> in impl/.")
+        endif()
+        string(REGEX REPLACE "^.*<totograph/([^>]*)>.*$" "\\1" included "${line}")
+        if(NOT included MATCHES "/impl/" AND NOT included IN_LIST reached)
+            list(APPEND reached "${included}")
+            list(APPEND next "${included}")
+        endif()
+    endforeach()
+endwhile()
+
 # A header of the library never lies beside the file that includes it, for a compiler to look there first.
 set(quoted "")
 set(paths "${SOURCE}/README.md" "${SOURCE}/docs/*.md")

@@ -207,8 +207,7 @@ private:
     private:
         static constexpr Range series = range_of(states::series);
         static constexpr Range marks{HeldSeries<Executor>::begin, HeldSeries<Executor>::end};
-        /// A call takes as long as the way of some 64 KiB; while a part of three times that is on it, the next call is
-        /// made.
+        /// Making a call takes as long as copying some 64 KiB: a part of three times that hides the next call.
         static constexpr std::size_t part_bytes = std::size_t{192} * 1024;
         static constexpr std::size_t all_bytes = input_bytes;
 

@@ -23,7 +23,7 @@ namespace forecast_detail {
 
 TOTOGRAPH_INLINE void reject_request(std::span<const Bucket> buckets, const Series& series,
                                      const ForecastOptions& options, bool must_sample, std::string_view owner) {
-    if (options.samples.value_or(0) < 0) {  // no size holds less than none
+    if (options.samples.value_or(0) < 0) {  // else it would be told as a missing bucket
         reject(ErrorCode::invalid_argument,
                "the number of samples should be 0 or more, found " + std::to_string(*options.samples) + ".");
     }

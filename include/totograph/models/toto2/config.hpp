@@ -116,8 +116,8 @@ consteval bool check_config() {
                   "totograph: every size of a Toto 2.0 configuration must be positive.");
     static_assert(
         config.num_groups >= 0 && config.num_heads % config.groups() == 0,
-        "totograph: num_heads must be a multiple of num_groups, the heads of keys and values, or that be 0, for "
-        "as many.");
+        "totograph: num_heads must be a multiple of num_groups, the heads of keys and values; num_groups of 0 means "
+        "as many as num_heads.");
     static_assert(config.norm_eps >= 0, "totograph: norm_eps of a Toto 2.0 model must not be negative.");
     static_assert(config.qk_dim > 0 && config.qk_dim % 4 == 0,
                   "totograph: half of a head is rotated in pairs, so qk_dim must be a multiple of 4.");

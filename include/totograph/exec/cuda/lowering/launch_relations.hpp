@@ -132,7 +132,7 @@ constexpr GemmGroup gemm_group(const Launch& launch, bool is_bf16, bool input_is
     return group;
 }
 
-/// Whether the GEMMs of a launch read nothing of the norm that begins it, or each row its own number alone.
+/// Whether each row of a launch's GEMMs reads, of the norm that begins the launch, at most its own number.
 template <class Program>
 constexpr bool reads_norm_by_row(const Launch& launch) {
     const Reference& norms = step_of<Program>(launch.first).output;

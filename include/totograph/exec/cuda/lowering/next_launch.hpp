@@ -24,7 +24,7 @@ inline constexpr int fewest_cluster_steps = 4;
 
 namespace lowering_detail {
 
-/// GEMMs from `step` on that read one input, all its columns or as many, and can run together, all skinny or none.
+/// GEMMs from `step` on that read the same columns of one input, and can run together, all skinny or none.
 template <class Program>
 constexpr int gemms_together(int step, int steps, bool streams) {
     const bool is_skinny = takes_skinny(kernel_of<Program>(step), streams);

@@ -92,8 +92,8 @@ constexpr bool reads_position(int step, const Reference& written) {
     return result;
 }
 
-/// Whether two references name one intermediate, or parts of it. What two steps write are then parts of one
-/// concatenation, for each element of an intermediate is written once.
+/// Whether two references name one intermediate, or parts of it. Two steps that write such references write parts of
+/// one concatenation, for each element of an intermediate is written once.
 constexpr bool share_buffer(const Reference& left, const Reference& right) {
     return left.space == Space::arena && right.space == Space::arena && left.index == right.index;
 }
@@ -200,7 +200,7 @@ constexpr bool is_norm_by_row(int gemm, std::size_t operand, int norm) {
 }
 
 /// Which operand of a GEMM's chain is what a norm made of the GEMM's rows; -1 when none is, -2 when it is used in
-/// another way.
+/// another way, or a row takes the number of another one.
 template <class Program>
 constexpr int scale_operand(int gemm, int norm) {
     int found = -1;
