@@ -276,13 +276,18 @@ TEST_CASE("a process that was forked from one with a service uses it, or is told
 
 TEST_CASE("a process that was forked while a forecaster was built is told so, and ends") {
     using tg::serve::detail::BackgroundBuild;
+    std::atomic<bool> is_inside{false};
     std::atomic<bool> may_end{false};
     const auto build = std::make_unique<BackgroundBuild>(0, 0, tg::serve::Mode{}, [&] {
+        is_inside = true;
         while (!may_end) {
             std::this_thread::yield();
         }
         return tg::serve::detail::Built{.forecaster = nullptr, .seconds = 1};
     });
+    while (!is_inside) {  // a thread that begins allocates, and the child would find the allocator locked
+        std::this_thread::yield();
+    }
     const pid_t child = fork();
     if (child == 0) {
         alarm(20);  // ends a child that waits for a thread that it has not
