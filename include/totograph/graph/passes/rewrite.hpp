@@ -157,8 +157,8 @@ private:
 
 /// What a linear reads while factors of its input are moved away from it.
 struct LinearOperands {
-    int x;
-    int weight;
+    int x = -1;
+    int weight = -1;
     Array<int, 4> row_scales{};  ///< Factors, one a row, by which the result is multiplied instead.
     std::size_t row_scale_count = 0;
 };
