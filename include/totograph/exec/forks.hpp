@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <thread>
 
 // A forked process has a copy of all memory, and of all threads only the one that forked.
 namespace totograph::detail {
@@ -15,6 +16,9 @@ inline std::atomic<std::uint32_t>& forks() noexcept {
 
 /// Has `forks` count from now on.
 void count_forks();
+
+/// Keeps the handle of a thread that is not in this process: it can neither be joined nor destroyed.
+void keep_lost_thread(std::thread&& thread);
 
 }  // namespace totograph::detail
 

@@ -71,8 +71,7 @@ private:
         if (forks_ == totograph::detail::forks().load()) {
             thread_.join();
         } else {
-            // Of another process: it can neither be joined nor destroyed.
-            new std::thread(std::move(thread_));
+            totograph::detail::keep_lost_thread(std::move(thread_));
         }
     }
 

@@ -102,6 +102,7 @@ private:
 
     void start(int threads);
     void start_after_fork() noexcept;
+    void lose_threads() noexcept;  ///< Of another process.
     void stop() noexcept;
 
     // Each on its own cache line: the workers poll the first while the caller polls the second.

@@ -7,7 +7,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <system_error>
 #include <thread>
@@ -20,18 +19,6 @@
 #include <totograph/exec/forks.hpp>
 
 namespace totograph::cpu {
-
-namespace detail {
-
-/// Keeps the handles of threads that are not in this process: they can neither be joined nor destroyed.
-inline void keep_lost_threads(std::vector<std::thread>&& threads) {
-    static std::mutex mutex;
-    static auto& lost = *new std::vector<std::vector<std::thread>>();
-    const std::scoped_lock lock(mutex);
-    lost.push_back(std::move(threads));
-}
-
-}  // namespace detail
 
 TOTOGRAPH_INLINE ThreadPool::ThreadPool(int threads) {
     if (threads < 1) {
@@ -64,10 +51,16 @@ TOTOGRAPH_INLINE void ThreadPool::start(int threads) {
     }
 }
 
+TOTOGRAPH_INLINE void ThreadPool::lose_threads() noexcept {
+    for (std::thread& worker : workers_) {
+        totograph::detail::keep_lost_thread(std::move(worker));
+    }
+    workers_.clear();
+}
+
 TOTOGRAPH_INLINE void ThreadPool::start_after_fork() noexcept {
     const int count = threads();
-    detail::keep_lost_threads(std::move(workers_));
-    workers_.clear();
+    lose_threads();
     start(count);
 }
 
@@ -87,7 +80,7 @@ TOTOGRAPH_INLINE void ThreadPool::work(int thread, std::uint32_t round) noexcept
 
 TOTOGRAPH_INLINE void ThreadPool::stop() noexcept {
     if (forks_ != totograph::detail::forks().load()) {
-        detail::keep_lost_threads(std::move(workers_));
+        lose_threads();
         return;
     }
     is_stopping_ = true;
