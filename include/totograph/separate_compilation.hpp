@@ -129,6 +129,7 @@
 #include <totograph/io/impl/text_file.hpp>
 #include <totograph/io/time/impl/clock.hpp>
 #include <totograph/io/time/impl/clock_parts.hpp>
+#include <totograph/io/time/impl/field_reader.hpp>
 #include <totograph/io/time/impl/half_months.hpp>
 #include <totograph/io/time/impl/letters.hpp>
 #include <totograph/io/time/impl/month_names.hpp>
@@ -136,6 +137,7 @@
 #include <totograph/io/time/impl/month_step.hpp>
 #include <totograph/io/time/impl/named_date.hpp>
 #include <totograph/io/time/impl/regular_rows.hpp>
+#include <totograph/io/time/impl/time_of_day.hpp>
 #include <totograph/io/time/impl/time_step.hpp>
 #include <totograph/io/time/impl/timestamp.hpp>
 #include <totograph/io/time/impl/week_date.hpp>

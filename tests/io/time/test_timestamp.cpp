@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <totograph/io/time/time_of_day.hpp>
 #include <totograph/io/time/timestamp.hpp>
 
 #include <doctest/doctest.h>

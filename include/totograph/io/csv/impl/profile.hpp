@@ -24,6 +24,7 @@
 #include <totograph/io/time/letters.hpp>
 #include <totograph/io/time/month_names.hpp>
 #include <totograph/io/time/named_date.hpp>
+#include <totograph/io/time/time_of_day.hpp>
 #include <totograph/io/time/timestamp.hpp>
 
 namespace totograph::io {

@@ -10,8 +10,8 @@
 #include <string_view>
 
 #include <totograph/core/inline.hpp>
+#include <totograph/io/time/field_reader.hpp>
 #include <totograph/io/time/named_date.hpp>
-#include <totograph/io/time/timestamp.hpp>
 
 namespace totograph::io {
 namespace detail {
