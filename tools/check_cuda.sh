@@ -165,6 +165,12 @@ if [[ "$quick" == no ]]; then
         sanitize "$tool" "$build/tests/test_ops" "$small_ops"
         sanitize "$tool" "$build/tests/test_ops_gemm" "$small_gemms"
         sanitize "$tool" "$build/tests/test_positions"
+        sanitize "$tool" "$build/tests/test_toto2_bf16_a" '-tc=published_shape*,normed_grouped_query*'
+        sanitize "$tool" "$build/tests/test_toto2_tf32" '-tc=published_shape*,known_gaps_blocks*'
+        sanitize "$tool" "$build/tests/test_nanovlm_rounded" '-tc=vision_and_language?*bf16'
+        sanitize "$tool" "$build/tests/test_kronos_rounded" '-tc=no_volume*'
+        sanitize "$tool" "$build/tests/test_copies"
+        sanitize "$tool" "$build/tests/test_gather_series"
         if [[ "$tool" != racecheck ]]; then
             # With that tool it does not end within 40 s (with the others, within a few).
             sanitize "$tool" "$build/tests/test_not_finite"

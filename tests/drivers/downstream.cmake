@@ -20,7 +20,7 @@ file(MAKE_DIRECTORY "${SCRATCH}")
 if(WAY STREQUAL "compiled")
     # What no model changes takes half a minute, and this build has it, in the library COMPILED: that stands in for what
     # the project would compile, if it compiles the installed file as a part of the library. That the file and what it
-    # includes are installed whole, the compiler looks at without making code.
+    # includes are installed whole, the preprocessor looks at.
     totograph_compiler_command(ours)
     list(FILTER ours INCLUDE REGEX "^-march=")
     file(WRITE "${SCRATCH}/launcher" "#!/bin/sh
@@ -34,7 +34,7 @@ for argument; do
 done
 [ \"\${source:-}\" ] || exec \"$@\"
 [ \"\${is_separate:-}\" ] && cmp \"$source\" '${SOURCE}/cmake/compiled/compiled.cpp' || exit 1
-\"$@\" -fsyntax-only || exit 1
+\"$@\" -E || exit 1
 exec ar p '${COMPILED}' compiled.cpp.o >\"$output\"
 ")
     file(CHMOD "${SCRATCH}/launcher" PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE)
