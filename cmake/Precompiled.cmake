@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # What a build with tests precompiles for many targets. WHOM: `tests`, what most of them include (tests/precompiled.hpp);
-# or `programs`, what they include through our headers before anything else that takes long, so that it hides nothing.
+# or `programs`, Eigen, for files that include it anyway through our headers, from which it hides nothing.
 # KIND: how a target's files are compiled, `optimized` as their build is or, in the build for developers, `unoptimized`.
 set(unoptimized "$<$<CONFIG:RelWithDebInfo>:-O0>")
 if(TOTOGRAPH_PRECOMPILE AND TOTOGRAPH_BUILD_TESTS)

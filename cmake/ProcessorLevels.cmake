@@ -152,8 +152,5 @@ function(totograph_targets target)
 #include "@TOTOGRAPH_PROCESSOR_LEVELS_FOLDER@/choose_level.hpp"
 ]])
     target_sources(${target} PRIVATE "${CMAKE_CURRENT_BINARY_DIR}/${target}_levels.cpp")
-    # The target's other files may have options of their own, for which its header is precompiled.
-    set_source_files_properties("${CMAKE_CURRENT_BINARY_DIR}/${target}_levels.cpp" PROPERTIES
-        SKIP_PRECOMPILE_HEADERS ON)
     set(${target}_LEVELS "${clones}" PARENT_SCOPE)
 endfunction()
